@@ -1,0 +1,53 @@
+"""pytest-verica: evaluations of LLM applications as pytest tests.
+
+What is exported here is loaded when it is first used: importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_verica.case import Case as Case
+    from pytest_verica.completion import Completion as Completion
+    from pytest_verica.declare import (
+        criterion as criterion,
+        json_check as json_check,
+        label_model as label_model,
+        number_check as number_check,
+        python_check as python_check,
+        score_model as score_model,
+        text_check as text_check,
+    )
+    from pytest_verica.grade import Grade as Grade
+    from pytest_verica.output import Output as Output, ToolCall as ToolCall
+    from pytest_verica.request import Request as Request
+    from pytest_verica.usage import Usage as Usage
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Case": "case",
+    "Completion": "completion",
+    "Grade": "grade",
+    "Output": "output",
+    "Request": "request",
+    "ToolCall": "output",
+    "Usage": "usage",
+    "criterion": "declare",
+    "json_check": "declare",
+    "label_model": "declare",
+    "number_check": "declare",
+    "python_check": "declare",
+    "score_model": "declare",
+    "text_check": "declare",
+}
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - the names are those of the table above
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pytest_verica' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"pytest_verica.{_HOMES[name]}"), name)

@@ -1,0 +1,360 @@
+"""What is saved of a run: frozen records, one JSON line each, the lines of its journal. Nothing here reads disk."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, TypeVar
+
+JOURNAL_VERSION = 1
+
+Reported = Literal["passed", "failed", "missed", "skipped", "error", "errored"]
+GateStatus = Literal["passed", "failed", "skipped"]
+
+_encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
+_MAX_DEPTH = 200
+_MAX_BITS = 10_000  # Python refuses to write longer integers in decimals, and to read them
+_R = TypeVar("_R", bound="_Saved")
+
+
+@dataclass(frozen=True)
+class _Saved:
+    """One line of JSON: {"record": …, then the fields}. ASCII only, so that lone surrogates survive; never NaN."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    @classmethod
+    def from_json(cls: type[_R], data: Mapping[str, Any]) -> _R:
+        """Reads a line back. A key that is not known (of a newer version) is passed over.
+
+        Raises:
+            TypeError: a field is absent.
+        """
+        return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name in data})
+
+    def to_line(self) -> str:
+        """The line, without its end. What JSON cannot hold (NaN, dates, sets, …) is written as its text: a run never
+        stops because of what a model or a golden set contained."""
+        data = {"record": _WORD_OF[type(self)], **self.to_json()}
+        try:
+            return _encode(data)
+        except (ValueError, TypeError, RecursionError):
+            return _encode(json_safe(data))
+
+
+def json_safe(value: Any, depth: int = 0) -> Any:
+    """The value with everything that JSON cannot hold replaced by its text."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return value if value.bit_length() < _MAX_BITS else hex(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if depth >= _MAX_DEPTH:
+        return f"(nested more than {_MAX_DEPTH} deep: not kept)"
+    if isinstance(value, Mapping):
+        return {str(key): json_safe(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_safe(inner, depth + 1) for inner in value]
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a run was started. kind: local or ci; name: of the CI service, None where local; build_url: None where
+    the service gives none."""
+
+    kind: Literal["local", "ci"] = "local"
+    name: str | None = None
+    build_url: str | None = None
+
+
+@dataclass(frozen=True)
+class Git:
+    """The checkout. commit: None outside a repository; dirty: whether files differ from it, None where not known."""
+
+    commit: str | None = None
+    dirty: bool | None = None
+
+
+@dataclass(frozen=True)
+class RunHeader(_Saved):
+    """The first line of a journal.
+
+    id: unique, sorts by time; started: ISO 8601 in UTC; command: the command line; versions: by package name;
+    host: facts such as system, python, cpus; settings: option → (value, where it came from), those in force that are
+    not the default; shard: "2/5", None where the run is whole.
+    """
+
+    id: str
+    started: str
+    origin: Origin = Origin()
+    command: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    host: Mapping[str, Any] = field(default_factory=dict)
+    git: Git = Git()
+    settings: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    shard: str | None = None
+    journal: int = JOURNAL_VERSION
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "origin": vars(self.origin), "git": vars(self.git)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> RunHeader:
+        settings = {name: (value, source) for name, (value, source) in data["settings"].items()}
+        git, origin = Git(**data["git"]), Origin(**data["origin"])
+        command = tuple(data["command"])
+        return replace(super().from_json(data), origin=origin, git=git, settings=settings, command=command)
+
+
+@dataclass(frozen=True)
+class CriterionRecord:
+    """A criterion as it ran. id: unique in its eval, as node ids show it; config: whole, as written; hash: of its
+    content; version: 1, 2, … in order of first use, None where versions are not kept; judge_hash: identity of the
+    judge, None for graders that ask no model."""
+
+    id: str
+    name: str
+    type: str
+    config: Mapping[str, Any]
+    hash: str
+    version: int | None = None
+    judge_hash: str | None = None
+
+
+@dataclass(frozen=True)
+class EvalRecord(_Saved):
+    """An eval as it ran.
+
+    id: node id of the eval; kind: an eval file or a marked function; golden_set: path under the root, None where the
+    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many it has; prompt: whole, None
+    where the target is no prompt; prompt_version: 1, 2, … in order of first use, None where versions are not kept;
+    model: {provider, name, base_url}, None where the target is no model; params: sampling parameters sent; gate: its
+    configuration, None where there is none; repeat: samples per case; planned: verdicts of the whole eval;
+    selected: those that this run set out to make; partial: why selected is less than planned, None for a whole run.
+    """
+
+    id: str
+    name: str
+    file: str
+    kind: Literal["file", "function"]
+    criteria: tuple[CriterionRecord, ...]
+    planned: int
+    selected: int
+    golden_set: str | None = None
+    golden_set_hash: str | None = None
+    rows: int | None = None
+    prompt: Any = None
+    prompt_hash: str | None = None
+    prompt_version: int | None = None
+    model: Mapping[str, Any] | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    gate: Mapping[str, Any] | None = None
+    repeat: int = 1
+    partial: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "criteria": [vars(criterion) for criterion in self.criteria]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> EvalRecord:
+        return replace(super().from_json(data), criteria=tuple(CriterionRecord(**item) for item in data["criteria"]))
+
+
+def _numbers(costs: Mapping[str, Any]) -> tuple[dict[str, str | None], dict[str, float | None]]:
+    """The two costs of an output or grade as exact decimal texts, and as the numbers that the report shows."""
+    exact = {"cost": costs["cost"], "cost_avoided": costs["cost_avoided"]}
+    return exact, {name: None if text is None else float(text) for name, text in exact.items()}
+
+
+@dataclass(frozen=True)
+class CaseRecord(_Saved):
+    """A case and its output.
+
+    eval: id of the eval; case: id of the case; original_id: as the golden set wrote it; position: 0-based place in
+    the golden set; sample: 0-based index of the sample; columns: the row; output: `Output.to_json()`, None where the
+    target produced none; error: {kind, message, raw} of the target, None where it produced an output.
+
+    Its line ends with `shown`, the very object that the report shows, whose costs are numbers; the exact decimals
+    stand beside it in `exact`. So a report is joined from lines that need not be read again.
+    """
+
+    eval: str
+    case: str
+    original_id: str
+    position: int
+    sample: int
+    columns: Mapping[str, Any]
+    output: Mapping[str, Any] | None = None
+    error: Mapping[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        exact: Mapping[str, Any] | None = None
+        output = self.output
+        if output is not None:
+            exact, numbers = _numbers(output)
+            output = {**output, **numbers}
+        shown = {
+            "id": self.case,
+            "original_id": self.original_id,
+            "position": self.position,
+            "sample": self.sample,
+            "columns": dict(self.columns),
+            "output": output,
+            "error": self.error,
+        }
+        return {"eval": self.eval, "exact": exact, "shown": shown}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> CaseRecord:
+        shown = data["shown"]
+        output = shown["output"]
+        if output is not None:
+            output.update(data["exact"])
+        return cls(
+            data["eval"],
+            shown["id"],
+            shown["original_id"],
+            shown["position"],
+            shown["sample"],
+            shown["columns"],
+            output,
+            shown["error"],
+        )
+
+
+@dataclass(frozen=True)
+class VerdictRecord(_Saved):
+    """A verdict.
+
+    eval, case, sample: as on the case; criterion: id of the criterion; node_id: of the pytest item; grade:
+    `Grade.to_json()`, costs as decimal texts; reported: how pytest told of it; reused: id of the run that a whole
+    verdict was taken from, None where it was made now. Its line ends with `shown`, as a case's does.
+    """
+
+    eval: str
+    case: str
+    criterion: str
+    sample: int
+    node_id: str
+    grade: Mapping[str, Any]
+    reported: Reported
+    reused: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        exact, numbers = _numbers(self.grade)
+        shown = {
+            "criterion": self.criterion,
+            "node_id": self.node_id,
+            "reported": self.reported,
+            "reused_from": self.reused,
+            **self.grade,
+            **numbers,
+        }
+        return {"eval": self.eval, "case": self.case, "sample": self.sample, "exact": exact, "shown": shown}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> VerdictRecord:
+        grade = data["shown"]
+        take = grade.pop
+        criterion, node_id = take("criterion"), take("node_id")
+        reported, reused = take("reported"), take("reused_from")
+        grade.update(data["exact"])
+        return cls(data["eval"], data["case"], criterion, data["sample"], node_id, grade, reported, reused)
+
+
+_SHOWN = b',"shown":'
+
+
+def shown_of(line: bytes) -> bytes:
+    """The JSON object that the report shows of a case's or verdict's line (without its end)."""
+    # Inside a JSON string the quotes would be escaped, and only ids stand before: the first one is the key.
+    return line[line.index(_SHOWN) + len(_SHOWN) : -1]
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """What a gate said. reasons: sentences, in every status; numbers: what was compared, JSON."""
+
+    status: GateStatus
+    reasons: tuple[str, ...] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    def failing(self, reasons: tuple[str, ...]) -> GateResult:
+        """The same with more reasons to fail; never a way to pass. A skipped gate stays skipped."""
+        if not reasons or self.status == "skipped":
+            return self
+        kept = self.reasons if self.status == "failed" else ()
+        return replace(self, status="failed", reasons=(*kept, *reasons))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"status": self.status, "reasons": list(self.reasons), "numbers": dict(self.numbers)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> GateResult:
+        return cls(data["status"], tuple(data["reasons"]), data["numbers"])
+
+
+@dataclass(frozen=True)
+class GateRecord(_Saved):
+    """The result of a gate. eval: id of the eval, RUN_GATE for the gate over the whole run. The last one counts."""
+
+    eval: str
+    result: GateResult
+
+    def to_json(self) -> dict[str, Any]:
+        return {"eval": self.eval, "result": self.result.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> GateRecord:
+        return cls(data["eval"], GateResult.from_json(data["result"]))
+
+
+RUN_GATE = "verica"
+"""Id that the gate over the whole run has in place of an eval's."""
+
+
+@dataclass(frozen=True)
+class RunEnd(_Saved):
+    """The last line of a journal; a run without it was killed. finished: ISO 8601 in UTC; exit_code: of pytest;
+    interrupted: why it stopped early, None where it did not."""
+
+    finished: str
+    exit_code: int | None = None
+    interrupted: str | None = None
+
+
+Record: TypeAlias = RunHeader | EvalRecord | CaseRecord | VerdictRecord | GateRecord | RunEnd
+
+_KINDS: dict[str, type[Record]] = {
+    "run": RunHeader,
+    "eval": EvalRecord,
+    "case": CaseRecord,
+    "verdict": VerdictRecord,
+    "gate": GateRecord,
+    "end": RunEnd,
+}
+_WORD_OF: dict[type[_Saved], str] = {kind: word for word, kind in _KINDS.items()}
+
+
+def from_line(line: str) -> Record:
+    """The record of a line.
+
+    Raises:
+        ValueError: the line is no record: cut short, damaged, or of a newer version.
+    """
+    try:
+        data = json.loads(line)
+    except RecursionError:
+        raise ValueError("it is nested too deeply to be read") from None
+    kind = _KINDS.get(str(data.get("record"))) if isinstance(data, dict) else None
+    if kind is None:
+        raise ValueError(f'expected a JSON object with "record" one of {", ".join(_KINDS)}; found {line[:60]!r}')
+    try:
+        return kind.from_json(data)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"the {data['record']} record is not whole: {error}") from None

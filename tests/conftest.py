@@ -1,0 +1,23 @@
+"""What every test may use: the folder of real data, and pytester."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Other people's golden sets, outputs and labels, each with its licence: read in tests, never part of the project."""
+    folder = Path(os.environ.get("VERICA_SHARED_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        if os.environ.get("VERICA_REQUIRE_SHARED_DATA"):
+            pytest.fail(f"the real data is required here and {folder} is absent")
+        pytest.skip(f"needs the real data in {folder} (set VERICA_SHARED_DATA to its place)")
+    return folder
