@@ -1,0 +1,250 @@
+"""The engine: one background loop that runs cases ahead of the reader, a bounded window before where it stands.
+
+The reader (a test runner's thread) asks for one result after the other; the loop keeps calls in flight meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import Future
+from typing import Any
+
+from pytest_verica.case import Case
+from pytest_verica.engine.caller import Caller
+from pytest_verica.engine.grading import CaseResult, failed_case, grade_output, grade_recorded, out_of_time, run_case
+from pytest_verica.engine.plan import Eval, Job
+from pytest_verica.engine.sampling import Sampler, make_sampler
+from pytest_verica.grade import GradeError
+from pytest_verica.graders.protocol import Ask
+from pytest_verica.output import Output
+from pytest_verica.providers.http_endpoint import HttpEndpoint
+
+Key = tuple[str, str, int]
+
+SWITCH_S = 0.0005
+"""How soon the reader's thread lets the loop run while it has calls to make (Python's 5 ms would starve the sockets)."""
+
+
+class Engine:
+    """Runs jobs in the order they were fed, at most `window` of them beyond what was read.
+
+    make_caller: makes the way to the models, on the loop's thread; local_concurrency: Python and HTTP targets running
+    at once. Every method is called by the one reader; the loop's thread touches only what the lock guards.
+    """
+
+    def __init__(self, make_caller: Callable[[], Caller], *, window: int, local_concurrency: int) -> None:
+        self._make_caller = make_caller
+        self._window = window
+        self._local_concurrency = local_concurrency
+        self._lock = threading.Lock()
+        self._queue: deque[Job] = deque()
+        self._queued: set[Key] = set()
+        self._futures: dict[Key, Future[CaseResult]] = {}
+        self._unread = 0
+        self._known: set[Key] = set()
+        self._thread: threading.Thread | None = None
+        self._loop: _Loop | None = None
+        self._closed = False
+
+    @property
+    def in_flight(self) -> int:
+        """Model calls under way now."""
+        return 0 if self._loop is None else self._loop.caller.in_flight
+
+    def feed(self, jobs: Iterable[Job]) -> None:
+        """Adds jobs that will be asked for, in that order. One that is known already is not run twice."""
+        fresh = [job for job in jobs if job.key not in self._known and not job.eval.offline]
+        if not fresh or self._closed:
+            return
+        self._known.update(job.key for job in fresh)
+        with self._lock:
+            self._futures.update({job.key: Future() for job in fresh})
+            self._queue.extend(fresh)
+            self._queued.update(job.key for job in fresh)
+        self._running_loop().poke()
+
+    def result(self, job: Job) -> CaseResult:
+        """What became of a job; waits for it. It is handed out once, and the window moves on."""
+        if job.eval.offline:
+            return grade_recorded(job)
+        if job.key not in self._futures:
+            self.forget(job)
+            self.feed([job])
+        if self._closed:
+            return failed_case(job, GradeError("stopped", "the run was stopped before this case was done"))
+        with self._lock:
+            future = self._futures[job.key]
+            self._unread -= 1  # before the wait: what is waited for must not be kept out by the window
+            if job.key in self._queued and self._queue[0] is not job:
+                self._queue.remove(job)
+                self._queue.appendleft(job)
+        self._running_loop().poke()
+        result = future.result()
+        with self._lock:
+            del self._futures[job.key]
+        return result
+
+    def forget(self, job: Job) -> None:
+        """Lets a job be run again (a rerun asked for it); stored answers are still reused."""
+        self._known.discard(job.key)
+
+    def grade(self, job: Job, output: Output) -> CaseResult:
+        """Grades an output that the reader already has."""
+        if all(criterion.kind.runs == "inline" for criterion in job.criteria):
+            return CaseResult(output, None, {c.id: c.grade(job.case, output) for c in job.criteria})
+        return self._running_loop().run(job, output)
+
+    def close(self) -> None:
+        """Stops the window and every call at once. Safe to call twice."""
+        self._closed = True
+        if self._loop is not None:
+            self._loop.stop()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+
+    def _running_loop(self) -> _Loop:
+        if self._loop is None:
+            ready = threading.Event()
+            loop = _Loop(self._make_caller, self._next, self._deliver, self._local_concurrency)
+            run = threading.Thread(target=loop.main, args=(ready,), name="verica-engine", daemon=True)
+            run.start()
+            ready.wait()
+            self._thread = run
+            self._loop = loop
+        self._loop.raise_crash()
+        return self._loop
+
+    def _next(self) -> Job | None:
+        """The next job that the window lets in; called by the loop."""
+        with self._lock:
+            if not self._queue or self._unread >= self._window:
+                return None
+            self._unread += 1
+            job = self._queue.popleft()
+            self._queued.discard(job.key)
+            return job
+
+    def _deliver(self, job: Job | None, result: CaseResult) -> None:
+        """Hands a result to the reader; without a job, to every job still waited for. Called by the loop."""
+        with self._lock:
+            futures = list(self._futures.values()) if job is None else [self._futures[job.key]]
+        for future in futures:
+            if not future.done():
+                future.set_result(result)
+
+
+class _Loop:
+    """What lives on the background thread."""
+
+    def __init__(
+        self,
+        make_caller: Callable[[], Caller],
+        next_job: Callable[[], Job | None],
+        deliver: Callable[[Job | None, CaseResult], None],
+        local_concurrency: int,
+    ) -> None:
+        self._make_caller = make_caller
+        self._next_job = next_job
+        self._deliver = deliver
+        self._local_concurrency = local_concurrency
+        self._samplers: dict[str, Sampler] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._crash: BaseException | None = None
+        self.caller: Caller
+
+    def main(self, ready: threading.Event) -> None:
+        try:
+            asyncio.run(self._main(ready))
+        except BaseException as error:  # noqa: BLE001 - it is raised again where a result is asked for
+            self._crash = error
+        finally:
+            why = "the run was stopped" if self._crash is None else f"the engine stopped: {self._crash!r}"
+            self._deliver(None, CaseResult(None, GradeError("stopped", why)))
+            ready.set()
+
+    async def _main(self, ready: threading.Event) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_S)
+        self._local = asyncio.Semaphore(self._local_concurrency)
+        self._endpoint = HttpEndpoint()
+        self.caller = self._make_caller()
+        ready.set()
+        try:
+            await self._stop.wait()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await self.caller.aclose()
+            await self._endpoint.aclose()
+            sys.setswitchinterval(interval)
+
+    def raise_crash(self) -> None:
+        if self._crash is not None:
+            raise RuntimeError(f"the engine stopped: {self._crash!r}") from self._crash
+
+    def poke(self) -> None:
+        """Lets the loop see that there is more to launch."""
+        self._from_outside(self._launch)
+
+    def stop(self) -> None:
+        self._from_outside(lambda: self._stop.set())
+
+    def run(self, job: Job, output: Output) -> CaseResult:
+        """Grades an output on the loop and waits for it."""
+        return asyncio.run_coroutine_threadsafe(self._graded(job, output), self._loop).result()
+
+    def _from_outside(self, call: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may just have ended
+            self._loop.call_soon_threadsafe(call)
+
+    def _launch(self) -> None:
+        while not self._stop.is_set() and (job := self._next_job()) is not None:
+            task = asyncio.ensure_future(self._case(job))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _case(self, job: Job) -> None:
+        try:
+            sampler = self._sampler(job.eval)
+            result = await _within(job, run_case(job, sampler, self.caller.ask))
+        except asyncio.CancelledError:
+            result = failed_case(job, GradeError("stopped", "the run was stopped before this case was done"))
+        except Exception as error:  # noqa: BLE001 - the one case pays, with a name and a place
+            result = failed_case(job, GradeError("internal", f"{type(error).__name__}: {error}"))
+        self._deliver(job, result)
+
+    async def _graded(self, job: Job, output: Output) -> CaseResult:
+        return await _within(job, grade_output(job, output, self.caller.ask))
+
+    def _sampler(self, ready: Eval) -> Sampler:
+        sampler = self._samplers.get(ready.id)
+        if sampler is None:
+            made = make_sampler(ready, self._endpoint)
+            sampler = made if ready.model is not None else self._limited(made)
+            self._samplers[ready.id] = sampler
+        return sampler
+
+    def _limited(self, sampler: Sampler) -> Sampler:
+        """Python and HTTP targets have no endpoint's limiter: this is theirs."""
+
+        async def sample(case: Case, index: int, ask: Ask) -> Output:
+            async with self._local:
+                return await sampler(case, index, ask)
+
+        return sample
+
+
+async def _within(job: Job, work: Coroutine[Any, Any, CaseResult]) -> CaseResult:
+    seconds = job.eval.config.timeout
+    try:
+        return await asyncio.wait_for(work, seconds)
+    except (asyncio.TimeoutError, TimeoutError):
+        return out_of_time(job, seconds)

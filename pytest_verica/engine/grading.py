@@ -1,0 +1,115 @@
+"""One case from nothing to its grades: sampled once, its criteria graded side by side. Whatever breaks is an error."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pytest_verica.engine.plan import Job
+from pytest_verica.engine.sampling import Sampler, in_thread, recorded_output
+from pytest_verica.errors import MissingOutput, ProviderError, TargetError
+from pytest_verica.evals.target import ColumnTarget, RecordTarget
+from pytest_verica.grade import Grade, GradeError
+from pytest_verica.graders.criterion import Criterion
+from pytest_verica.graders.protocol import Ask
+from pytest_verica.output import Output
+
+_LEEWAY_S = 30.0
+"""Beyond a check's own time limit: only what escapes that limit meets this one."""
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """What became of one sample of a case. output: None where it could not be produced, then target_error says why
+    and every grade is that error; grades: by criterion id."""
+
+    output: Output | None
+    target_error: GradeError | None
+    grades: Mapping[str, Grade] = field(default_factory=dict)
+
+
+def failed_case(job: Job, error: GradeError) -> CaseResult:
+    """A case without an output: every criterion is an error, negated or not."""
+    grade = Grade("error", explanation=error.message, error=error)
+    return CaseResult(None, error, {criterion.id: grade for criterion in job.criteria})
+
+
+def target_error(error: BaseException) -> GradeError:
+    """Any exception of a target, as the error that its criteria report."""
+    if isinstance(error, (TargetError, ProviderError)):
+        tried = f" (after {error.attempts} attempts)" if isinstance(error, ProviderError) and error.attempts > 1 else ""
+        return GradeError(error.kind, f"no output: {error}{tried}", error.raw)
+    if isinstance(error, MissingOutput):
+        return GradeError("template", f"no output: {error}")
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    return GradeError("internal", f"no output: {type(error).__name__}: {error}", text)
+
+
+def grade_recorded(job: Job) -> CaseResult:
+    """An offline case, graded where it is asked for: no loop, no thread."""
+    target = job.eval.config.target
+    assert isinstance(target, (ColumnTarget, RecordTarget))
+    try:
+        output = recorded_output(target, job.case)
+    except TargetError as error:
+        return failed_case(job, target_error(error))
+    return CaseResult(output, None, {c.id: _timed(c, job, output) for c in job.criteria})
+
+
+def _timed(criterion: Criterion, job: Job, output: Output) -> Grade:
+    started = time.perf_counter()
+    grade = criterion.grade(job.case, output)
+    object.__setattr__(grade, "duration_s", time.perf_counter() - started)  # fresh, not shared yet
+    return grade
+
+
+async def run_case(job: Job, sampler: Sampler, ask: Ask) -> CaseResult:
+    """Samples the case, then grades it."""
+    try:
+        output = await sampler(job.case, job.sample, ask)
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a crash is an error verdict with a name and a place
+        return failed_case(job, target_error(error))
+    return await grade_output(job, output, ask)
+
+
+async def grade_output(job: Job, output: Output, ask: Ask) -> CaseResult:
+    """Grades an output by every selected criterion; those that wait for something wait side by side."""
+    grades: dict[str, Grade] = {}
+    waiting: list[tuple[str, asyncio.Task[Grade]]] = []
+    for criterion in job.criteria:
+        if criterion.kind.runs == "inline":
+            grades[criterion.id] = _timed(criterion, job, output)
+        else:
+            waiting.append((criterion.id, asyncio.ensure_future(_grade_waiting(criterion, job, output, ask))))
+    try:
+        for criterion_id, task in waiting:
+            grades[criterion_id] = await task
+    finally:
+        for _, task in waiting:
+            task.cancel()
+    return CaseResult(output, None, grades)
+
+
+async def _grade_waiting(criterion: Criterion, job: Job, output: Output, ask: Ask) -> Grade:
+    started = time.perf_counter()
+    try:
+        if criterion.kind.runs == "model":
+            grade = await criterion.judge(job.case, output, ask)
+        else:
+            limit = float(getattr(criterion.config, "timeout_s", 0.0)) + _LEEWAY_S
+            grade = await in_thread(lambda: criterion.grade(job.case, output), limit)
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a crash is an error verdict with a name and a place
+        grade = Grade.failed_to_judge("internal", f"{type(error).__name__}: {error}", traceback.format_exc())
+    return replace(grade, duration_s=time.perf_counter() - started)
+
+
+def out_of_time(job: Job, seconds: float) -> CaseResult:
+    message = f"the case took longer than {seconds:g} s (`timeout` of the eval)"
+    return failed_case(job, GradeError("timeout", message))

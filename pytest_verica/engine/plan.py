@@ -1,0 +1,203 @@
+"""An eval made ready to run: golden set read, criteria built, every template checked, before anything is called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pytest_verica.case import Case
+from pytest_verica.errors import ConfigError, Problem, TemplateError
+from pytest_verica.evals.config import EvalConfig, EvalSpec, PythonRows
+from pytest_verica.evals.fields import Location, templates_of
+from pytest_verica.evals.load import nearest
+from pytest_verica.evals.prompt import Prompt
+from pytest_verica.evals.target import ColumnTarget, HttpTarget, RecordTarget
+from pytest_verica.golden import GoldenSet, load_golden_set
+from pytest_verica.graders.criterion import Criterion, make_criterion
+from pytest_verica.graders.protocol import BuildContext, GraderKind
+from pytest_verica.request import ModelSpec
+from pytest_verica.template import compile_template
+
+NeedsCredential = Mapping[str, bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Eval:
+    """An eval that can run. id: its node id; shown: the file or test as messages name it."""
+
+    id: str
+    config: EvalConfig
+    base_dir: Path
+    golden: GoldenSet
+    criteria: tuple[Criterion, ...]
+    prompt: Prompt | None = None
+    model: ModelSpec | None = None
+    function: bool = False
+
+    @property
+    def planned(self) -> int:
+        """Verdicts of the whole eval."""
+        return len(self.golden) * len(self.criteria) * self.config.repeat
+
+    @cached_property
+    def offline(self) -> bool:
+        """Whether every verdict comes from the golden set and quick pure checks: no thread, no call."""
+        recorded = isinstance(self.config.target, (ColumnTarget, RecordTarget))
+        return recorded and all(criterion.kind.runs == "inline" for criterion in self.criteria)
+
+    @cached_property
+    def criterion_by_id(self) -> Mapping[str, Criterion]:
+        return {criterion.id: criterion for criterion in self.criteria}
+
+    @cached_property
+    def shown_columns(self) -> tuple[str, ...]:
+        """The columns that a person needs to judge a verdict: those of the prompt, else all."""
+        used = self.prompt.columns if self.prompt is not None else frozenset()
+        return tuple(column for column in self.golden.columns if not used or column in used)
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A sample of a case with the criteria that were selected for it."""
+
+    eval: Eval
+    case: Case
+    sample: int
+    criteria: tuple[Criterion, ...]
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return (self.eval.id, self.case.id, self.sample)
+
+
+def load_golden(spec: EvalSpec) -> GoldenSet:
+    """The golden set that an eval names.
+
+    Raises:
+        ConfigError: it names none, or the golden set is wrong.
+    """
+    written = spec.config.golden_set
+    if written is None:
+        raise ConfigError("`golden_set` is missing: name the file of cases", spec.place(()))
+    source = {"python": written.python} if isinstance(written, PythonRows) else written
+    return load_golden_set(source, spec.base_dir)
+
+
+def make_eval(
+    spec: EvalSpec,
+    golden: GoldenSet,
+    *,
+    id: str,
+    kinds: Mapping[str, GraderKind],
+    needs_credential: NeedsCredential,
+    function: bool = False,
+) -> Eval:
+    """Builds and checks an eval. `needs_credential` maps each known provider to whether it needs one.
+
+    Raises:
+        ConfigError: everything that can be known to be wrong before the first call, all of it together.
+    """
+    config = spec.config
+    problems: list[Problem] = []
+    if not function and config.target is None and config.prompt is None:
+        problems.append(Problem("nothing to evaluate: write a `target`, or `prompt` with `model`", spec.place(())))
+    problems += _template_problems(spec, golden)
+    if not any(isinstance(problem, TemplateError) for problem in problems):
+        problems += _target_problems(spec, golden)
+    problems += _model_problems(spec, needs_credential)
+    prompt = None
+    try:
+        prompt = None if config.prompt is None else Prompt(config.prompt)
+    except TemplateError:
+        pass  # it is among the problems already
+    context = BuildContext(spec.base_dir, () if prompt is None else prompt.tools)
+    criteria: list[Criterion] = []
+    for index, criterion in enumerate(config.criteria):
+        try:
+            criteria.append(make_criterion(criterion, kinds, context))
+        except TemplateError:
+            pass  # it is among the problems already
+        except ConfigError as error:
+            place = spec.place(("criteria", index))
+            problems += [Problem(f"criterion {criterion.name!r}: {p.message}", p.place or place) for p in error.problems]
+    if problems:
+        raise ConfigError(problems)
+    model = None if config.model is None else config.model.spec()
+    return Eval(id, config, spec.base_dir, golden, tuple(criteria), prompt, model, function)
+
+
+def _template_problems(spec: EvalSpec, golden: GoldenSet) -> list[Problem]:
+    problems: list[Problem] = []
+    for location, text in templates_of(spec.config):
+        try:
+            found = compile_template(text).problems(golden.columns, output=location[0] == "criteria")
+        except TemplateError as error:
+            found = [problem.message for problem in error.problems]
+        place = spec.place(location)
+        where = _where(spec, location)
+        problems += [Problem(f"{where}: {message}", place) for message in found]
+    return problems
+
+
+def _where(spec: EvalSpec, location: Location) -> str:
+    if location[0] == "criteria" and isinstance(location[1], int):
+        rest = ".".join(str(part) for part in location[2:])
+        return f"criterion {spec.config.criteria[location[1]].name!r}, `{rest}`"
+    return f"`{'.'.join(str(part) for part in location)}`"
+
+
+def _target_problems(spec: EvalSpec, golden: GoldenSet) -> list[Problem]:
+    target = spec.config.target
+    named: dict[str, str] = {}
+    if isinstance(target, ColumnTarget):
+        named = target.columns()
+    elif isinstance(target, RecordTarget):
+        named = {"record": target.record}
+    known = ", ".join(golden.columns)
+    problems = [
+        Problem(
+            f"the golden set has no column {column!r}; {nearest(column, golden.columns)}its columns: {known}",
+            spec.place(("target", part)),
+        )
+        for part, column in named.items()
+        if column not in golden.columns
+    ]
+    if isinstance(target, HttpTarget):
+        problems += [
+            Problem(f"the environment variable {name} is not set; a header needs it", spec.place(("target", "http")))
+            for name in target.http.environment()
+            if not os.environ.get(name)
+        ]
+    return problems
+
+
+def _model_problems(spec: EvalSpec, needs_credential: NeedsCredential) -> list[Problem]:
+    problems: list[Problem] = []
+    models: list[tuple[Location, Any]] = [(("model",), spec.config.model)]
+    models += [(("criteria", i, "model"), getattr(c, "model", None)) for i, c in enumerate(spec.config.criteria)]
+    for location, model in models:
+        if model is None:
+            continue
+        place = spec.place(location)
+        if model.provider not in needs_credential:
+            hint = nearest(model.provider, needs_credential)
+            known = ", ".join(needs_credential)
+            problems.append(Problem(f"unknown provider {model.provider!r}; {hint}known providers: {known}", place))
+        elif needs_credential[model.provider] and model.credential is None:
+            message = f"`credential` is missing: name the environment variable that holds the key for {model.provider}"
+            problems.append(Problem(message, place))
+    return problems
+
+
+def missing_credentials(ready: Eval) -> list[str]:
+    """Sentences for each environment variable that this eval's models name and that is not set."""
+    models = [ready.model, *(getattr(c.grader, "model", None) for c in ready.criteria)]
+    return [
+        f"the environment variable {model.credential} is not set; {model} needs it"
+        for model in models
+        if model is not None and model.credential is not None and not os.environ.get(model.credential)
+    ]

@@ -1,0 +1,254 @@
+"""Producing the output of a case: by a prompt, a column, a callable or an HTTP endpoint. Always an Output or an error."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import functools
+import inspect
+import json
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pytest_verica.case import Case
+from pytest_verica.completion import Answer
+from pytest_verica.engine.plan import Eval
+from pytest_verica.errors import ConfigError, MissingPath, Problem, TargetError
+from pytest_verica.evals.target import (
+    ENVIRONMENT_REFERENCE,
+    ColumnTarget,
+    HttpRequest,
+    HttpTarget,
+    PythonTarget,
+    RecordTarget,
+)
+from pytest_verica.graders.protocol import Ask
+from pytest_verica.output import Output, output_of
+from pytest_verica.path import parse_path
+from pytest_verica.providers.http_endpoint import HttpEndpoint
+from pytest_verica.request import Request
+from pytest_verica.template import Scope, compile_template, is_missing
+
+Sampler = Callable[[Case, int, Ask], Awaitable[Output]]
+
+
+def make_sampler(ready: Eval, endpoint: HttpEndpoint) -> Sampler:
+    """How this eval's outputs are produced.
+
+    Raises:
+        ConfigError: a Python target cannot be imported or asks for a column that does not exist.
+    """
+    target = ready.config.target
+    if isinstance(target, PythonTarget):
+        return _python_sampler(target, ready)
+    if isinstance(target, HttpTarget):
+        return functools.partial(_sample_http, target.http, endpoint)
+    if isinstance(target, (ColumnTarget, RecordTarget)):
+        return functools.partial(_sample_column, target)
+    return functools.partial(_sample_prompt, ready)
+
+
+async def _sample_prompt(ready: Eval, case: Case, sample: int, ask: Ask) -> Output:
+    assert ready.prompt is not None and ready.model is not None
+    messages = ready.prompt.render(Scope(case))
+    answer = await ask(Request(ready.model, messages, ready.prompt.tools, repeat=sample))
+    return _output_of_answer(answer, str(ready.model))
+
+
+def _output_of_answer(answer: Answer, model: str) -> Output:
+    completion = answer.completion
+    return Output(
+        text=completion.text if completion.text is not None else completion.refusal,
+        tool_calls=completion.tool_calls,
+        stop_reason=completion.stop_reason,
+        usage=completion.usage,
+        cost=answer.cost,
+        cost_avoided=answer.cost_avoided,
+        latency_s=answer.latency_s,
+        reused=answer.reused,
+        calls=answer.attempts,
+        retries=max(0, answer.attempts - 1),
+        reused_calls=int(answer.reused),
+        unpriced=(model,) if answer.cost is None else (),
+        model=completion.model,
+    )
+
+
+async def _sample_column(target: ColumnTarget | RecordTarget, case: Case, sample: int, ask: Ask) -> Output:
+    return recorded_output(target, case)
+
+
+def recorded_output(target: ColumnTarget | RecordTarget, case: Case) -> Output:
+    """The output that the golden set already holds.
+
+    Raises:
+        TargetError: the cell is empty, or is not what its column should hold.
+    """
+    if isinstance(target, RecordTarget):
+        record = _cell_json(case, target.record, "record")
+        if not isinstance(record, dict):
+            raise TargetError("column", f"the column {target.record!r} holds no output record (a JSON object)")
+        return output_of(record, record=True)
+    value = case[target.column]
+    others = {part: column for part, column in target.columns().items() if part != "column"}
+    if is_missing(value) and "tool_calls" not in others:
+        raise TargetError("column", f"the column {target.column!r} is empty: there is no output to look at")
+    if not others:
+        return Output(text=value) if isinstance(value, str) else output_of(value)
+    parts = {part: _cell_json(case, column, part) for part, column in others.items()}
+    return output_of({"text" if isinstance(value, str) or value is None else "data": value, **parts}, record=True)
+
+
+def _cell_json(case: Case, column: str, part: str) -> Any:
+    value = case[column]
+    if not isinstance(value, str) or part == "stop_reason":
+        return value
+    if is_missing(value):
+        return None
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise TargetError("column", f"the column {column!r} should hold {part} as JSON: {error}", value) from None
+
+
+async def _sample_http(config: HttpRequest, endpoint: HttpEndpoint, case: Case, sample: int, ask: Ask) -> Output:
+    scope = Scope(case)
+    headers = {
+        name: ENVIRONMENT_REFERENCE.sub(lambda m: os.environ.get(m[1], ""), compile_template(text).render(scope))
+        for name, text in config.headers.items()
+    }
+    url = compile_template(config.url).render(scope)
+    body = _rendered(config.json_body, scope)
+    secrets = [os.environ[name] for name in config.environment() if os.environ.get(name)]
+    started = asyncio.get_running_loop().time()
+    answer = await endpoint.send(config.method, url, headers, body, config.timeout, secrets)
+    latency = asyncio.get_running_loop().time() - started
+    if config.output is None:
+        return Output(text=answer.text, latency_s=latency, calls=1)
+    try:
+        value = parse_path(config.output).find(answer.json())
+    except MissingPath as error:
+        raise TargetError("http_path", f"the response of {url} has {error}", answer.text[:2000]) from None
+    return output_of(value, latency_s=latency, calls=1)
+
+
+def _rendered(body: Any, scope: Scope) -> Any:
+    if isinstance(body, str):
+        return compile_template(body).value(scope)
+    if isinstance(body, Mapping):
+        return {key: _rendered(value, scope) for key, value in body.items()}
+    if isinstance(body, list):
+        return [_rendered(value, scope) for value in body]
+    return body
+
+
+def _python_sampler(target: PythonTarget, ready: Eval) -> Sampler:
+    function = import_target(target.python, ready.base_dir)
+    arguments = _arguments_for(function, target.python, ready.golden.columns)
+
+    async def sample(case: Case, index: int, ask: Ask) -> Output:
+        fresh = copy.deepcopy(case)
+        call = functools.partial(function, **arguments(fresh))
+        try:
+            if inspect.iscoroutinefunction(function):
+                value = await asyncio.wait_for(call(), target.timeout)
+            else:
+                value = await in_thread(call, target.timeout)
+        except (asyncio.TimeoutError, TimeoutError):
+            message = f"{target.python} gave no answer within {target.timeout:g} s"
+            raise TargetError("timeout", message) from None
+        except Exception as error:
+            detail = f"{target.python} raised {type(error).__name__}: {error}"
+            raise TargetError("target_raised", detail, traceback.format_exc()) from None
+        if value is None:
+            raise TargetError("no_output", f"{target.python} returned nothing; return a text, a mapping or an Output")
+        if inspect.isawaitable(value):
+            value = await asyncio.wait_for(value, target.timeout)
+        return output_of(value)
+
+    return sample
+
+
+def import_target(reference: str, base_dir: Path) -> Callable[..., Any]:
+    """The callable that `module:function` names; modules beside the eval file are found too.
+
+    Raises:
+        ConfigError: there is no such module or function.
+    """
+    module_name, _, path = reference.partition(":")
+    if str(base_dir) not in sys.path:
+        sys.path.insert(0, str(base_dir))
+    try:
+        found: Any = import_module(module_name)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except Exception as error:
+        raise ConfigError(f"`{reference}` cannot be imported: {type(error).__name__}: {error}") from None
+    if not callable(found):
+        raise ConfigError(f"`{reference}` is {type(found).__name__}, not a callable")
+    return found  # type: ignore[no-any-return]
+
+
+def _arguments_for(
+    function: Callable[..., Any], reference: str, columns: tuple[str, ...]
+) -> Callable[[Case], Mapping[str, Any]]:
+    parameters = list(inspect.signature(function).parameters.values())
+    named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return lambda case: dict(case)
+    if [p.name for p in named] == ["case"] and "case" not in columns:
+        return lambda case: {"case": case}
+    unknown = [p.name for p in named if p.name not in columns and p.name != "case" and p.default is p.empty]
+    if unknown:
+        known = ", ".join(columns)
+        wanted = ", ".join(repr(name) for name in unknown)
+        raise ConfigError([Problem(f"`{reference}` takes {wanted}, which the golden set does not have; columns: {known}")])
+    taken = [p.name for p in named if p.name in columns]
+    whole = any(p.name == "case" and p.name not in columns for p in named)
+
+    def arguments(case: Case) -> Mapping[str, Any]:
+        values = {name: case[name] for name in taken}
+        return {**values, "case": case} if whole else values
+
+    return arguments
+
+
+async def in_thread(call: Callable[[], Any], timeout_s: float) -> Any:
+    """Runs a blocking call off the loop, in a daemon thread: one that hangs cannot keep the process alive.
+
+    Raises:
+        TimeoutError: it took longer; the thread is left behind.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def deliver(value: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+
+    def run() -> None:
+        value: Any = None
+        error: BaseException | None = None
+        try:
+            value = call()
+        except StopIteration as stop:
+            error = RuntimeError(f"StopIteration: {stop}")
+        except BaseException as raised:  # noqa: BLE001 - it is raised again on the loop
+            error = raised
+        try:
+            loop.call_soon_threadsafe(deliver, value, error)
+        except RuntimeError:
+            return  # the loop is gone: nobody waits any more
+
+    threading.Thread(target=run, name="verica-target", daemon=True).start()
+    return await asyncio.wait_for(future, timeout_s)

@@ -1,0 +1,1 @@
+"""The specification of an eval: what a user writes, checked. Never runs anything."""

@@ -1,0 +1,91 @@
+"""The gate as a user writes it: what an eval's verdicts must reach. It is judged in `report/gate.py`, never here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, field_validator, model_validator
+
+from pytest_verica.evals.fields import Strict
+
+
+def _number(value: Any) -> float | int:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"expected a number, found {value!r}")
+    return value
+
+
+def _rate(value: Any) -> float:
+    number = _number(value)
+    if number == 0:
+        raise ValueError("a pass rate of 0 cannot fail; write the rate that must be reached, such as 0.9")
+    if not 0 < number <= 1:
+        hint = f"; for {number} % write {number / 100:g}" if 1 < number <= 100 else ""
+        raise ValueError(f"expected a rate above 0 and up to 1, such as 0.9, found {number!r}{hint}")
+    return float(number)
+
+
+def _count_or_fraction(value: Any) -> int | float:
+    number = _number(value)
+    if isinstance(number, int) and number >= 0:
+        return number
+    if isinstance(number, float) and 0 < number < 1:
+        return number
+    raise ValueError(f"expected a count (0, 1, 2, …) or a fraction above 0 and below 1, such as 0.02, found {number!r}")
+
+
+def _fraction(value: Any) -> float:
+    number = _number(value)
+    if not 0 <= number <= 1:
+        raise ValueError(f"expected a fraction from 0 to 1, such as 0.2, found {number!r}")
+    return float(number)
+
+
+def _confidence(value: Any) -> float:
+    number = _number(value)
+    if not 0.5 < number < 1:
+        raise ValueError(f"expected a confidence above 0.5 and below 1, such as 0.95, found {number!r}")
+    return float(number)
+
+
+Rate = Annotated[float, Field(gt=0, le=1), BeforeValidator(_rate)]
+CountOrFraction = Annotated[int | float, BeforeValidator(_count_or_fraction)]
+Fraction = Annotated[float, Field(ge=0, le=1), BeforeValidator(_fraction)]
+Confidence = Annotated[float, Field(gt=0.5, lt=1), BeforeValidator(_confidence)]
+Dollars = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_number)]
+
+
+class GateConfig(Strict):
+    """What an eval must reach. `gate: 0.9` is short for `gate: {pass_rate: 0.9}`."""
+
+    pass_rate: Rate = Field(1.0, description="Passed / graded, over all criteria of the eval. 1.0 where not written.")
+    criteria: dict[str, Rate] = Field({}, description="Passed / graded that single criteria must reach, by name.")
+    max_errors: CountOrFraction = Field(0, description="Errors allowed: a count, or a fraction of all verdicts.")
+    min_graded: int = Field(1, ge=1, strict=True, description="Verdicts that must have passed or failed.")
+    max_na: Fraction | None = Field(None, description="Not applicable / all verdicts, at most.")
+    confidence: Confidence | None = Field(
+        None, description="Such as 0.95: the one-sided Wilson lower bound of the rate must reach pass_rate."
+    )
+    max_cost_per_case: Dollars | None = Field(None, description="USD: the net sampling cost per case, at most.")
+    calibrated: bool = Field(False, description="Not in this version yet.")
+    repeat: Any = Field(None, description="Not in this version yet.")
+    baseline: Any = Field(None, description="Not in this version yet.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return {"pass_rate": value} if is_number else value
+
+    @field_validator("calibrated", "repeat", "baseline", mode="after")
+    @classmethod
+    def _not_yet(cls, value: Any, info: Any) -> Any:
+        if value is None or value is False:
+            return value
+        # A gate that were accepted and not judged would be green for nothing.
+        raise ValueError(f"`{info.field_name}` is not in this version yet: take it out of the gate")
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        # Editors must know the short form too.
+        return {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, handler(core_schema)]}

@@ -1,0 +1,57 @@
+"""A model as an eval names it: provider, name, the NAME of its credential, parameters."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from pytest_verica.evals.fields import Strict
+from pytest_verica.request import ModelSpec
+
+_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_LOOKS_LIKE_KEY = re.compile(r"(sk|pk|key|xai|gsk|AIza|hf)[-_]?[A-Za-z0-9_-]{16,}\Z")
+
+
+class Params(Strict):
+    """Sampling parameters. What is not set is not sent."""
+
+    temperature: float | None = Field(None, ge=0)
+    max_tokens: int | None = Field(None, ge=1)
+    top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = None
+    reasoning_effort: str | None = None
+    verbosity: str | None = None
+    stop: str | list[str] | None = None
+    extra: dict[str, Any] | None = Field(None, description="Passed through to the provider as it stands.")
+
+    def as_mapping(self) -> dict[str, Any]:
+        return self.model_dump(exclude_none=True)
+
+
+class ModelConfig(Strict):
+    """A model behind a provider's door."""
+
+    provider: str
+    name: str = Field(min_length=1)
+    credential: str | None = Field(None, description="The NAME of an environment variable, never a key.")
+    base_url: str | None = None
+    params: Params = Params()
+
+    @field_validator("credential")
+    @classmethod
+    def _is_a_name(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        if _LOOKS_LIKE_KEY.match(value) or not _ENVIRONMENT_NAME.match(value):
+            # The value is not repeated: it may be a key.
+            raise ValueError(
+                "looks like a key; write the NAME of the environment variable that holds it (such as OPENAI_API_KEY)"
+            )
+        return value
+
+    def spec(self, **defaults: Any) -> ModelSpec:
+        """The record of this model; `defaults` are parameters used where the eval sets none."""
+        params = {**defaults, **self.params.as_mapping()}
+        return ModelSpec(self.provider, self.name, self.credential, self.base_url, params)

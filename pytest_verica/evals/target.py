@@ -1,0 +1,91 @@
+"""What produces an output for a case, when it is not a prompt and a model: a column, a callable, an HTTP endpoint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Union
+
+from pydantic import Field, field_validator
+
+from pytest_verica.evals.fields import Strict, TemplateMark, TemplateText
+
+ENVIRONMENT_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SECRET_HEADER = re.compile(r"authorization|api[-_]?key|token|secret|cookie", re.IGNORECASE)
+_LONG_TOKEN = re.compile(r"[A-Za-z0-9+/_.=-]{16,}")
+
+
+class ColumnTarget(Strict):
+    """The output is already in the golden set; the other keys name the columns that hold the rest of it."""
+
+    column: str
+    tool_calls: str | None = None
+    steps: str | None = None
+    state: str | None = None
+    spans: str | None = None
+    stop_reason: str | None = None
+    usage: str | None = None
+
+    def columns(self) -> dict[str, str]:
+        """Part of the output -> column."""
+        return {part: column for part, column in self.model_dump(exclude_none=True).items()}
+
+
+class RecordTarget(Strict):
+    """One column holds a whole output record as JSON."""
+
+    record: str
+
+
+class PythonTarget(Strict):
+    """A callable, sync or async, that takes the case or its columns by parameter name."""
+
+    python: str = Field(pattern=r"^[\w.]+:[\w.]+$", description="module:function")
+    timeout: float = Field(600, gt=0, description="Seconds for one case.")
+
+
+class HttpRequest(Strict):
+    """One request for each case. `output` is the path of the answer in the response's JSON; without it, its text."""
+
+    url: TemplateText
+    method: Literal["GET", "POST", "PUT", "PATCH"] = "POST"
+    headers: dict[str, TemplateText] = Field(default_factory=dict)
+    json_body: Any = Field(None, alias="json", json_schema_extra={"template": True})
+    output: str | None = None
+    timeout: float = Field(120, gt=0, description="Seconds for one request.")
+
+    @field_validator("headers")
+    @classmethod
+    def _no_literal_secret(cls, headers: dict[str, str]) -> dict[str, str]:
+        for name, value in headers.items():
+            bare = ENVIRONMENT_REFERENCE.sub("", value)
+            if _SECRET_HEADER.search(name) and "{{" not in value and _LONG_TOKEN.search(bare):
+                # The value is not repeated: it may be a key.
+                raise ValueError(
+                    f"the header {name!r} seems to hold a key; name an environment variable instead, "
+                    f'such as "Bearer ${{API_TOKEN}}"'
+                )
+        return headers
+
+    def environment(self) -> Iterator[str]:
+        """Names of the environment variables that the headers need."""
+        for value in self.headers.values():
+            yield from ENVIRONMENT_REFERENCE.findall(value)
+
+
+HttpRequest.model_fields["json_body"].metadata.append(TemplateMark())
+
+
+class HttpTarget(Strict):
+    """An HTTP endpoint. A status that is not 2xx is an error."""
+
+    http: HttpRequest
+
+
+TargetConfig = Union[ColumnTarget, RecordTarget, PythonTarget, HttpTarget]
+TARGETS: Mapping[str, type[Strict]] = {
+    "column": ColumnTarget,
+    "record": RecordTarget,
+    "python": PythonTarget,
+    "http": HttpTarget,
+}

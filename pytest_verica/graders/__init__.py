@@ -1,0 +1,1 @@
+"""Graders: one file per kind, each pure: (case, output) -> grade. Never a network call, never pytest."""

@@ -1,0 +1,83 @@
+"""The question that a judge is asked: the user's own prompt, the model, and the shape of the answer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from pytest_verica.canonical import content_hash
+from pytest_verica.case import Case
+from pytest_verica.evals.criterion import CriterionConfig
+from pytest_verica.evals.model import ModelConfig
+from pytest_verica.evals.prompt import Prompt, PromptConfig, prompt_json
+from pytest_verica.graders.shorthand import Shorthand
+from pytest_verica.output import Output
+from pytest_verica.request import AnswerSchema, ModelSpec, Request, Structured
+from pytest_verica.template import Scope
+
+NEED_A_CREDENTIAL = ("openai", "anthropic", "google")
+"""Providers of which no endpoint is open. Others say themselves whether they need one, and are asked before launch."""
+
+
+def _text_or_turns(value: Any) -> Any:
+    """A text is one user turn."""
+    return {"user": value} if isinstance(value, str) else value
+
+
+JudgePrompt = Annotated[PromptConfig, BeforeValidator(_text_or_turns), Shorthand({"type": "string"})]
+
+
+class JudgeConfig(CriterionConfig):
+    """The keys of every judge."""
+
+    model_config = ConfigDict(defer_build=True)  # built for the kinds in use only: it takes 10 ms each
+
+    prompt: JudgePrompt = Field(description="The whole instruction: one text, `system` and `user`, or `messages`.")
+    model: ModelConfig
+    structured: Literal["json_schema", "tool", "json_object"] = Field(
+        "json_schema", description="How the endpoint is made to answer in the verdict's shape."
+    )
+    samples: int = Field(1, ge=1, le=99, description="How often to ask. Labels: the most frequent; scores: the median.")
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> JudgeConfig:
+        if self.prompt.tools:
+            raise ValueError("a judge is offered no tools; leave `prompt.tools` out")
+        if self.model.provider in NEED_A_CREDENTIAL and self.model.credential is None:
+            raise ValueError(
+                f"a judge needs its own `credential`: name the environment variable that holds its key for "
+                f"{self.model.provider} under `model`"
+            )
+        return self
+
+
+class Question:
+    """A judge's question that is ready. identity: hash of everything that makes it this judge and not another."""
+
+    def __init__(self, config: JudgeConfig, schema: dict[str, Any]) -> None:
+        self.model: ModelSpec = config.model.spec(temperature=0.0)
+        self.structured: Structured = config.structured
+        self.samples = config.samples
+        self.answer = AnswerSchema("verdict", schema, config.structured)
+        self._prompt = Prompt(config.prompt)
+        self.identity = content_hash(
+            {
+                "provider": self.model.provider,
+                "model": self.model.name,
+                "params": dict(self.model.params),
+                "prompt": prompt_json(config.prompt),
+                "schema": schema,
+                "structured": config.structured,
+                "samples": config.samples,
+            }
+        )
+
+    def request(self, case: Case, output: Output, sample: int) -> Request:
+        """The request for one case.
+
+        Raises:
+            MissingOutput: the prompt speaks of a part of the output that is not there.
+        """
+        messages = self._prompt.render(Scope(case, output))
+        return Request(self.model, messages, answer=self.answer, repeat=sample)

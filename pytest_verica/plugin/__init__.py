@@ -1,0 +1,61 @@
+"""What pytest loads at every start: options, hook specifications, the marker. Inert, and almost free, without --verica."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pytest_verica.plugin import hookspecs
+from pytest_verica.plugin.options import add_options, switched_on
+
+MARKER = (
+    "verica(golden_set=None, criteria=(), gate=None, name=None): an eval; the test returns an output "
+    "and each criterion reports its own verdict (pytest --verica)"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", MARKER)
+    if switched_on(config):
+        # Deferred: everything else of the product is loaded only now.
+        from pytest_verica.plugin.active import activate
+
+        activate(config)
+    else:
+        config.pluginmanager.register(Inert(), "verica-inert")
+
+
+class Inert:
+    """Without --verica: a marked test is skipped, and nothing of its eval is read."""
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        skip = pytest.mark.skip(reason="an eval: run it with --verica")
+        for item in items:
+            if item.get_closest_marker("verica") is not None:
+                item.add_marker(skip)
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest) -> Any:
+    """The case of a test marked verica: a read-only mapping of the golden set's columns, with attribute access."""
+    pytest.fail(f"{request.node.name} asks for `case`, but has no @pytest.mark.verica(golden_set=...)", pytrace=False)
+
+
+@pytest.fixture
+def verica(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Grades an output inside a test: `verica.grade(output, criterion)` and `verica.check(output, criterion)`."""
+    if not switched_on(request.config):
+        pytest.skip("an eval: run it with --verica")
+    from pytest_verica.plugin.bench import bench_for
+
+    yield bench_for(request)

@@ -1,0 +1,145 @@
+"""The plugin under --verica: wires options, evals, engine and reports together, and decides nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_verica.engine.caller import Caller, CallSettings
+from pytest_verica.engine.engine import Engine
+from pytest_verica.errors import VericaError
+from pytest_verica.evals.load import is_eval_file
+from pytest_verica.plugin.bench import Bench
+from pytest_verica.plugin.controller import Controller
+from pytest_verica.plugin.evals import Evals
+from pytest_verica.plugin.functions import Functions
+from pytest_verica.plugin.nodes import EvalFile
+from pytest_verica.plugin.recording import Recording
+from pytest_verica.plugin.reports import Reports
+from pytest_verica.plugin.roles import Role, role_of
+from pytest_verica.plugin.running import Running
+from pytest_verica.plugin.settings import Settings, read_settings
+from pytest_verica.plugin.terminal import Terminal
+from pytest_verica.pricing import Prices
+from pytest_verica.store.export import RecordedAnswers
+from pytest_verica.store.folder import answers_path
+from pytest_verica.store.responses import ResponseStore
+
+WINDOW_PER_CALL = 2
+SMALLEST_WINDOW = 32
+
+
+def activate(config: pytest.Config) -> None:
+    """Registers what --verica needs.
+
+    Raises:
+        pytest.UsageError: an option is wrong.
+    """
+    settings = read_settings(config)
+    role = role_of(config, settings)
+    register = config.pluginmanager.register
+    evals = Evals(config, settings)
+    recording = Recording(evals, settings)
+    reports = Reports(evals, settings, recording)
+    answering = Answering(config, settings, role, evals)
+    running = Running(config, answering, reports, recording)
+    controller = Controller(config, settings, role.run_id) if role.reports else None
+    register(role, "verica-role")
+    register(reports, "verica-reports")
+    if role.runs:
+        register(Functions(evals), "verica-functions")
+        register(running, "verica-running")
+    register(Active(role, evals, running, recording, answering), "verica-active")
+    if controller is not None:
+        register(controller, "verica-controller")
+        register(Terminal(config, settings, controller), "verica-terminal")
+
+
+class Answering:
+    """Makes the engine, when the first verdict needs it."""
+
+    def __init__(self, config: pytest.Config, settings: Settings, role: Role, evals: Evals) -> None:
+        self._config = config
+        self._settings = settings
+        self._role = role
+        self._evals = evals
+        self._recorded: list[RecordedAnswers] = []
+        self._prices = Prices()
+
+    def prepare(self) -> None:
+        """Reads the recorded answers and the prices.
+
+        Raises:
+            ConfigError, StoreError: a file of them is wrong.
+        """
+        self._recorded = [RecordedAnswers(path) for path in self._settings.recorded]
+        self._prices = Prices.load(self._settings.prices)
+
+    def __call__(self) -> Engine:
+        share = self._role.share
+        return Engine(
+            self._make_caller,
+            window=max(SMALLEST_WINDOW, WINDOW_PER_CALL * share),
+            local_concurrency=share,
+        )
+
+    def _make_caller(self) -> Caller:
+        settings = self._settings
+        return Caller(
+            self._evals.providers,
+            ResponseStore(answers_path(self._config.rootpath)),
+            self._recorded,
+            self._prices,
+            CallSettings(
+                mode="replay" if settings.replay else "fresh" if settings.fresh else "reuse",
+                started=self._role.started,
+                concurrency=self._role.share,
+                request_timeout_s=settings.request_timeout,
+            ),
+        )
+
+
+class Active:
+    """The hooks of collection and of the session's ends."""
+
+    def __init__(
+        self, role: Role, evals: Evals, running: Running, recording: Recording, answering: Answering
+    ) -> None:
+        self._role = role
+        self._evals = evals
+        self._running = running
+        self._recording = recording
+        self._answering = answering
+
+    def pytest_collect_file(self, file_path: Any, parent: pytest.Collector) -> EvalFile | None:
+        if not is_eval_file(file_path.name):
+            return None
+        node: EvalFile = EvalFile.from_parent(parent, path=file_path)
+        node.evals, node.running = self._evals, self._running
+        return node
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if not self._role.runs:
+            return
+        self._evals.check_options()
+        selected = self._running.select(session.items)
+        self._recording.select(selected)
+        if selected and not session.config.option.collectonly:
+            try:
+                self._answering.prepare()
+            except VericaError as error:
+                raise pytest.UsageError(str(error)) from None
+        self._running.upcoming = lambda: self._role.upcoming(session)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self) -> None:
+        self._running.close()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        self._running.close()
+
+    def bench(self, item: pytest.Function) -> Bench:
+        """What the `verica` fixture gives to a test."""
+        return Bench(item, self._evals, self._running, self._recording)

@@ -1,0 +1,220 @@
+"""The process that reports: keeps the journal, judges the gates when the run ends, writes the report."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from pytest_verica.errors import StoreError
+from pytest_verica.evals.gate import GateConfig
+from pytest_verica.grade import Grade
+from pytest_verica.plugin.facts import run_header
+from pytest_verica.plugin.reports import LINES, WORD
+from pytest_verica.plugin.scheduler import case_of
+from pytest_verica.plugin.settings import Settings
+from pytest_verica.report.gate import judge_gate
+from pytest_verica.report.json_report import write_report
+from pytest_verica.report.summary import RunSummary, read_run
+from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, RunEnd, VerdictRecord, from_line
+from pytest_verica.store.folder import RunFolder
+from pytest_verica.store.journal import JournalWriter
+
+
+class Controller:
+    """One per run: in the only process, or in the one that xdist's workers report to."""
+
+    def __init__(self, config: pytest.Config, settings: Settings, run_id: str) -> None:
+        self._config = config
+        self._settings = settings
+        self._run_id = run_id
+        self._folder: RunFolder | None = None
+        self._journal: JournalWriter | None = None
+        self._evals: set[str] = set()
+        self._crashed: list[tuple[str, str]] = []
+        self._again: list[str] = []
+        self.summary: RunSummary | None = None
+        self.report_path: Path | None = None
+        self.warnings: list[str] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        lines: list[str] | None = getattr(report, LINES, None)
+        if lines is None:
+            return
+        delattr(report, LINES)
+        for line in lines:
+            self._append(line)
+        self._tell(lines[-1])
+        if getattr(report, WORD, None) in ("missed", "errored"):
+            self._again.append(report.nodeid)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport, sched: Any) -> None:
+        """A worker died: the case it was at is an error, each of its verdicts reported once."""
+        if not _is_verdict(crashitem):
+            return
+        report.when = "setup"
+        message = str(report.longrepr)
+        self._crashed.append((crashitem, message))
+        for nodeid in getattr(sched, "left_of_crashed", ()):
+            path = nodeid.partition("::")[0]
+            rest = pytest.TestReport(nodeid, (path, None, path), {}, "failed", message, "setup")
+            rest.node = getattr(report, "node", None)  # type: ignore[attr-defined]
+            self._crashed.append((nodeid, message))
+            self._config.hook.pytest_runtest_logreport(report=rest)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._write_crashed()
+        if self._journal is None or self._folder is None:
+            return
+        summary = read_run(self._folder.journal)
+        gates = self._judge(summary, session)
+        for eval_id, result in gates.items():
+            self._append(GateRecord(eval_id, result).to_line())
+            self._report_gate(session, eval_id, result, summary)
+        self._remember_misses(gates)
+        ended = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
+        stopped = str(session.shouldstop or session.shouldfail or "") or None
+        end = RunEnd(ended, int(session.exitstatus), stopped)
+        self._append(end.to_line())
+        self._journal.close()
+        self.summary = replace(summary, gates=gates, end=end)
+        path = self._settings.report or self._folder.report
+        try:
+            write_report(self._folder.journal, path, gates, summary=self.summary)
+        except StoreError as error:
+            self.warnings.append(str(error))
+            session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
+            return
+        self.report_path = path
+        self._config.hook.pytest_verica_report(path=str(path))
+
+    def _append(self, line: str) -> None:
+        if self._journal is None:
+            self._folder = RunFolder.create(self._config.rootpath, self._run_id)
+            self._journal = JournalWriter(self._folder.journal)
+            self._journal.append(run_header(self._config, self._settings, self._run_id).to_line())
+        if line.startswith('{"record":"eval"'):
+            record = from_line(line)
+            assert isinstance(record, EvalRecord)
+            if record.id in self._evals:
+                return  # another worker told of it already
+            self._evals.add(record.id)
+        self._journal.append(line)
+
+    def _tell(self, line: str) -> None:
+        hook = self._config.hook.pytest_verica_graded
+        if hook.get_hookimpls():
+            verdict = from_line(line)
+            assert isinstance(verdict, VerdictRecord)
+            hook(case_id=verdict.case, criterion_id=verdict.criterion, grade=verdict.grade)
+
+    def _write_crashed(self) -> None:
+        for nodeid, message in self._crashed:
+            head = case_of(nodeid)
+            criterion = nodeid[len(head) :].strip(":-]").partition("[")[0]
+            if ".eval." in nodeid.partition("::")[0]:
+                eval_id, _, case = head.partition("::")
+            else:
+                eval_id, _, case = head.partition("[")
+            if eval_id not in self._evals:
+                kind = "file" if ".eval." in eval_id else "function"
+                self._append(EvalRecord(eval_id, eval_id, eval_id, kind, (), 0, 0).to_line())  # type: ignore[arg-type]
+            grade = Grade.failed_to_judge("worker_died", message).to_json()
+            self._append(VerdictRecord(eval_id, case, criterion, 0, nodeid, grade, "error").to_line())
+
+    def _judge(self, summary: RunSummary, session: pytest.Session) -> dict[str, GateResult]:
+        gates: dict[str, GateResult] = {}
+        partial = self._partial()
+        for eval_id, found in summary.evals.items():
+            record = found.record
+            if record.gate is None:
+                continue
+            result = judge_gate(
+                GateConfig.model_validate(record.gate),
+                found.totals,
+                planned=record.planned,
+                selected=record.selected,
+                ran=found.totals.counts.ran,
+                partial=partial,
+                note=self._note,
+            )
+            reasons = self._config.hook.pytest_verica_gate(eval_id=eval_id, totals=found.totals)
+            gates[eval_id] = result.failing(tuple(reasons))
+        if self._settings.gate is not None:
+            gates[RUN_GATE] = judge_gate(
+                GateConfig(pass_rate=self._settings.gate),
+                summary.overall,
+                planned=sum(found.record.planned for found in summary.evals.values()),
+                selected=sum(found.record.selected for found in summary.evals.values()),
+                ran=summary.overall.counts.ran,
+                partial=partial,
+                note=self._note,
+            )
+        return gates
+
+    def _partial(self) -> str | None:
+        """Why no gate can be judged, whatever ran."""
+        shard = self._settings.shard
+        if shard is not None:
+            return f"shard {shard[0]} of {shard[1]}: its gate is judged when the shards are merged"
+        return None
+
+    @property
+    def _note(self) -> str | None:
+        sample = self._settings.sample
+        return None if sample is None else f"judged on a sample of {sample} cases"
+
+    def _report_gate(self, session: pytest.Session, eval_id: str, result: GateResult, summary: RunSummary) -> None:
+        """The gate is itself a reported test, so that text, junit and exit code agree."""
+        nodeid = f"{eval_id}::gate"
+        path = eval_id.partition("::")[0]
+        session.testscollected += 1
+        report = _short_report(nodeid, "passed")
+        location = report.location
+        text = "\n".join(result.reasons)
+        if result.status == "failed":
+            report.outcome = "failed"
+            report.longrepr = text
+        elif result.status == "skipped":
+            report.outcome = "skipped"
+            report.longrepr = (path, 0, text)
+        hook = self._config.hook
+        hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
+        hook.pytest_runtest_logreport(report=report)
+        teardown = pytest.TestReport(nodeid, location, {}, "passed", None, "teardown")
+        hook.pytest_runtest_logreport(report=teardown)
+        hook.pytest_runtest_logfinish(nodeid=nodeid, location=location)
+        # A run that stopped half way has misses that no gate has weighed: that is not green.
+        found = summary.evals.get(eval_id)
+        unweighed = (
+            result.status == "skipped" and self._settings.shard is None and found is not None and found.totals.counts.missed
+        )
+        if session.exitstatus == pytest.ExitCode.OK and (result.status == "failed" or unweighed):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _remember_misses(self, gates: Iterable[str]) -> None:
+        """`--lf` reruns misses too; gates are no items and cannot be rerun."""
+        last_failed = self._config.pluginmanager.get_plugin("lfplugin")
+        if last_failed is None:
+            return
+        # Told by reports of its own, so that the plugin keeps its ids in whatever form it likes.
+        for nodeid in self._again:
+            last_failed.pytest_runtest_logreport(_short_report(nodeid, "failed"))
+        for eval_id in gates:
+            last_failed.pytest_runtest_logreport(_short_report(f"{eval_id}::gate", "passed"))
+
+
+def _short_report(nodeid: str, outcome: Literal["passed", "failed"]) -> pytest.TestReport:
+    path = nodeid.partition("::")[0]
+    return pytest.TestReport(nodeid, (path, None, nodeid.partition("::")[2]), {}, outcome, None, "call")
+
+
+def _is_verdict(nodeid: str) -> bool:
+    return ".eval." in nodeid.partition("::")[0]

@@ -1,0 +1,163 @@
+"""Tests marked verica: their cases and criteria as two axes of parametrization, their returned value as the output."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from pytest_verica.canonical import canonical_json
+from pytest_verica.case import Case
+from pytest_verica.engine.plan import Eval, load_golden
+from pytest_verica.errors import ConfigError
+from pytest_verica.evals.config import EvalSpec
+from pytest_verica.evals.load import criterion_id
+from pytest_verica.evals.marker import eval_from_marker
+from pytest_verica.golden import golden_set_from_rows
+from pytest_verica.plugin.evals import Evals, place_of
+from pytest_verica.plugin.ticket import TICKET, Ticket
+
+CASE_AXIS = "_verica_case"
+CRITERION_AXIS = "_verica_criterion"
+ONLY_CASE = "row-0001"
+
+
+class Functions:
+    """Turns marked tests into verdict items."""
+
+    def __init__(self, evals: Evals) -> None:
+        self._evals = evals
+        self._specs: dict[str, EvalSpec] = {}
+        self._items: dict[str, list[pytest.Function]] = {}
+
+    @pytest.fixture(name=CRITERION_AXIS)
+    def criterion_axis(self, request: pytest.FixtureRequest) -> Any:
+        return request.param
+
+    @pytest.fixture(name=CASE_AXIS)
+    def case_axis(self, request: pytest.FixtureRequest) -> Any:
+        return request.param
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        definition = metafunc.definition
+        marker = definition.get_closest_marker("verica")
+        if marker is None:
+            return
+        try:
+            spec, ready = self._eval_of(metafunc, marker)
+        except ConfigError as error:
+            raise pytest.Collector.CollectError(str(error)) from None
+        self._specs[definition.nodeid] = spec
+        if ready is not None:
+            self._case_axis(metafunc, ready)
+        elif not getattr(metafunc, "_calls", []):
+            _hidden_axis(metafunc, CASE_AXIS, [None], [ONLY_CASE])
+        pattern = {c.id for c in self._evals.criteria_of(ready)} if ready is not None else None
+        names = [criterion_id(criterion.name) for criterion in spec.config.criteria]
+        names = [name for name in names if pattern is None or name in pattern]
+        _hidden_axis(metafunc, CRITERION_AXIS, names, names)
+
+    def _eval_of(self, metafunc: pytest.Metafunc, marker: pytest.Mark) -> tuple[EvalSpec, Eval | None]:
+        definition = metafunc.definition
+        spec = eval_from_marker(
+            marker.args,
+            marker.kwargs,
+            test=definition.nodeid,
+            place=place_of(definition),
+            base_dir=definition.path.parent,
+            kinds={name: kind.config for name, kind in self._evals.kinds.items()},
+        )
+        if spec.config.golden_set is None:
+            return spec, None
+        return spec, self._evals.add(spec, load_golden(spec), definition.nodeid, function=True)
+
+    def _case_axis(self, metafunc: pytest.Metafunc, ready: Eval) -> None:
+        cases = self._evals.cases_of(ready)
+        ids = [case.id for case in cases]
+        if "case" in metafunc.fixturenames:
+            metafunc.parametrize("case", cases, ids=ids)
+        else:
+            _hidden_axis(metafunc, CASE_AXIS, cases, ids)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            callspec = getattr(item, "callspec", None)
+            if callspec is not None and CRITERION_AXIS in callspec.params and isinstance(item, pytest.Function):
+                self._items.setdefault(_test_of(item), []).append(item)
+        for test, functions in self._items.items():
+            self._give_tickets(test, functions)
+
+    def _give_tickets(self, test: str, functions: list[pytest.Function]) -> None:
+        ready = self._evals.by_id.get(test)
+        if ready is None:
+            ready = self._from_parameters(test, functions)
+        cases = {case.id: case for case in ready.golden}
+        for item in functions:
+            params = item.callspec.params
+            case = params.get("case", params.get(CASE_AXIS))
+            if not isinstance(case, Case) or case.id not in cases or case is not cases[case.id]:
+                case = cases[_case_id(item)]
+            item.stash[TICKET] = Ticket.of(ready, case, ready.criterion_by_id[str(params[CRITERION_AXIS])])
+
+    def _from_parameters(self, test: str, functions: list[pytest.Function]) -> Eval:
+        """The golden set that a test's own parametrization is."""
+        rows: dict[str, dict[str, Any]] = {}
+        for item in functions:
+            rows.setdefault(_case_id(item), columns_of(item.callspec.params))
+        named = [{**columns, "id": case_id} for case_id, columns in rows.items()]
+        try:
+            return self._evals.add(self._specs[test], golden_set_from_rows(named, test), test, function=True)
+        except ConfigError as error:
+            raise pytest.UsageError(str(error)) from None
+
+
+def _hidden_axis(metafunc: pytest.Metafunc, name: str, values: list[Any], ids: list[str]) -> None:
+    metafunc.fixturenames.append(name)
+    metafunc.parametrize(name, values, ids=ids, indirect=True)
+
+
+def _test_of(item: pytest.Function) -> str:
+    """The node id of the test, without its parameters."""
+    return item.nodeid.partition("[")[0]
+
+
+def _case_id(item: pytest.Function) -> str:
+    """The parameters of an item without its criterion."""
+    criterion = item.callspec.params[CRITERION_AXIS]
+    return item.callspec.id.removesuffix(f"-{criterion}")
+
+
+def columns_of(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a test as the columns of a case: JSON as it is, anything else as its text."""
+    columns: dict[str, Any] = {}
+    for name, value in params.items():
+        if name in (CASE_AXIS, CRITERION_AXIS):
+            continue
+        try:
+            canonical_json(value)
+            columns[name] = value
+        except (TypeError, ValueError):
+            columns[name] = str(value)
+    return columns
+
+
+def capturing(function: Callable[..., Any], capture: Callable[[Any], None]) -> Callable[..., Any]:
+    """The test's function, sync or async as it was, whose returned value goes to `capture` and not to pytest."""
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def run_async(*args: Any, **kwargs: Any) -> None:
+            capture(await function(*args, **kwargs))
+
+        return run_async
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> None:
+        capture(function(*args, **kwargs))
+
+    return run

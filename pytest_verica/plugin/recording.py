@@ -1,0 +1,105 @@
+"""The journal lines of what this process runs: each eval and each case once, then every verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_verica.canonical import content_hash
+from pytest_verica.engine.grading import CaseResult
+from pytest_verica.engine.plan import Eval
+from pytest_verica.evals.prompt import prompt_json
+from pytest_verica.grade import Grade
+from pytest_verica.plugin.evals import Evals
+from pytest_verica.plugin.settings import Settings
+from pytest_verica.plugin.ticket import Ticket
+from pytest_verica.run import CaseRecord, CriterionRecord, EvalRecord, Reported, VerdictRecord
+
+LINES_OF_TEST = pytest.StashKey[list[str]]()
+"""Journal lines that the `verica` fixture made during a test; they travel on the test's own report."""
+
+
+class Recording:
+    """Writes lines; where they go is another's business."""
+
+    def __init__(self, evals: Evals, settings: Settings) -> None:
+        self._evals = evals
+        self._settings = settings
+        self._selected: dict[str, int] = {}
+        self._evals_written: set[str] = set()
+        self._cases_written: set[tuple[str, str, int]] = set()
+
+    def select(self, selected: dict[str, int]) -> None:
+        """Told how many verdicts of each eval were selected in the whole run."""
+        self._selected = selected
+
+    def selected(self, ready: Eval) -> int:
+        return self._selected.get(ready.id, 0)
+
+    def forget_case(self, ticket: Ticket) -> None:
+        """The case is produced anew: its new output is written too."""
+        self._cases_written.discard(ticket.key)
+
+    def lines(
+        self, node_id: str, ticket: Ticket, grade: Grade, told: Reported, result: CaseResult | None
+    ) -> list[str]:
+        """The lines of one verdict, after those of its eval and its case where they were not written yet."""
+        lines: list[str] = []
+        ready, case = ticket.eval, ticket.case
+        if ready.id not in self._evals_written:
+            self._evals_written.add(ready.id)
+            lines.append(self._eval_record(ready).to_line())
+        if result is not None and ticket.key not in self._cases_written:
+            self._cases_written.add(ticket.key)
+            lines.append(_case_record(ticket, result).to_line())
+        verdict = VerdictRecord(
+            ready.id, case.id, ticket.criterion.id, ticket.sample, node_id, grade.to_json(), told
+        )
+        lines.append(verdict.to_line())
+        return lines
+
+    def _eval_record(self, ready: Eval) -> EvalRecord:
+        config, model = ready.config, ready.model
+        prompt = None if config.prompt is None else prompt_json(config.prompt)
+        planned, selected = self._evals.planned(ready), self.selected(ready)
+        return EvalRecord(
+            id=ready.id,
+            name=config.name,
+            file=ready.id.partition("::")[0],
+            kind="function" if ready.function else "file",
+            criteria=tuple(
+                CriterionRecord(c.id, c.name, c.kind.name, c.config.model_dump(mode="json", by_alias=True, exclude_defaults=True), c.version_hash, None, c.judge_hash)
+                for c in ready.criteria
+            ),
+            planned=planned,
+            selected=selected,
+            golden_set=ready.golden.path,
+            golden_set_hash=ready.golden.snapshot_hash,
+            rows=len(ready.golden),
+            prompt=prompt,
+            prompt_hash=None if prompt is None else content_hash(prompt),
+            model=_model(model),
+            params={} if model is None else dict(model.params),
+            gate=None if config.gate is None else config.gate.model_dump(),
+            repeat=config.repeat,
+            partial=None if selected == planned else f"{selected} of {planned} verdicts were selected",
+        )
+
+
+def _model(model: Any) -> dict[str, Any] | None:
+    return None if model is None else {"provider": model.provider, "name": model.name, "base_url": model.base_url}
+
+
+def _case_record(ticket: Ticket, result: CaseResult) -> CaseRecord:
+    case, error = ticket.case, result.target_error
+    return CaseRecord(
+        eval=ticket.eval.id,
+        case=case.id,
+        original_id=case.original_id,
+        position=case.position,
+        sample=ticket.sample,
+        columns=case.columns,
+        output=None if result.output is None else result.output.to_json(),
+        error=None if error is None else {"kind": error.kind, "message": error.message, "raw": error.raw},
+    )

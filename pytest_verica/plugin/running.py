@@ -1,0 +1,271 @@
+"""Running verdict items: the case behind each is sampled once, its grades are read one by one.
+
+Verdicts run under a short protocol of their own (no fixtures, no capture), unless a plugin installed by the user
+brings another protocol; the hooks that plugins rely on fire either way.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pytest_verica.engine.engine import Engine
+from pytest_verica.engine.grading import CaseResult, failed_case, target_error
+from pytest_verica.engine.plan import Job
+from pytest_verica.errors import TargetError
+from pytest_verica.grade import Grade, GradeError
+from pytest_verica.output import output_of
+from pytest_verica.plugin.functions import capturing
+from pytest_verica.plugin.recording import Recording
+from pytest_verica.plugin.reports import Reports
+from pytest_verica.plugin.ticket import Ticket, ticket_of
+
+# Their work (capture, logging, fixtures) is what the short protocol leaves out.
+_HEAVY = (
+    "capturemanager",
+    "logging-plugin",
+    "runner",
+    "unraisableexception",
+    "threadexception",
+    "faulthandler",
+    "setuponly",
+)
+
+_THROUGH = (KeyboardInterrupt, pytest.exit.Exception)
+
+Key = tuple[str, str, int]
+
+
+class Running:
+    """One per process that runs items."""
+
+    def __init__(
+        self, config: pytest.Config, make_engine: Callable[[], Engine], reports: Reports, recording: Recording
+    ) -> None:
+        self._config = config
+        self._make_engine = make_engine
+        self._reports = reports
+        self._recording = recording
+        self._engine: Engine | None = None
+        self._jobs: dict[Key, Job] = {}
+        self._left: dict[Key, set[str]] = {}
+        self._results: dict[Key, CaseResult] = {}
+        self._returned: dict[Key, Any] = {}
+        self._foreign: set[str] | None = None
+        self._setup_hooks: Any = None
+        self._only_marks: bool | None = None
+        self._looked_at: pytest.Collector | None = None
+        self._marked = False
+        self.upcoming: Callable[[], Iterator[pytest.Item]] = lambda: iter(())
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            self._engine = self._make_engine()
+        return self._engine
+
+    @property
+    def in_flight(self) -> int:
+        return 0 if self._engine is None else self._engine.in_flight
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.close()
+
+    def select(self, items: list[pytest.Item]) -> dict[str, int]:
+        """Learns which verdicts were selected: nothing else is sampled or judged. Returns their number per eval."""
+        criteria: dict[Key, list[Any]] = {}
+        tickets: dict[Key, Ticket] = {}
+        selected: dict[str, int] = {}
+        for item in items:
+            ticket = ticket_of(item)
+            if ticket is None:
+                continue
+            criteria.setdefault(ticket.key, []).append(ticket.criterion)
+            tickets[ticket.key] = ticket
+            selected[ticket.eval.id] = selected.get(ticket.eval.id, 0) + 1
+        for key, chosen in criteria.items():
+            ticket = tickets[key]
+            self._jobs[key] = Job(ticket.eval, ticket.case, ticket.sample, tuple(chosen))
+            self._left[key] = {criterion.id for criterion in chosen}
+        return selected
+
+    def look_ahead(self, items: Iterator[pytest.Item]) -> None:
+        """Feeds the engine with the cases of items that will run, in order."""
+        jobs = []
+        seen: set[Key] = set()
+        for item in items:
+            ticket = ticket_of(item)
+            if ticket is None or ticket.eval.function or ticket.eval.offline or ticket.key in seen:
+                continue
+            seen.add(ticket.key)
+            if ticket.key not in self._results:
+                jobs.append(self._jobs[ticket.key])
+        if jobs:
+            self.engine.feed(jobs)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Keeps the items of a case together, whatever order other plugins gave: the first one's place counts."""
+        groups: dict[Any, list[pytest.Item]] = {}
+        for item in items:
+            ticket = ticket_of(item)
+            groups.setdefault(id(item) if ticket is None else ticket.key, []).append(item)
+        items[:] = [item for group in groups.values() for item in group]
+
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        ticket = ticket_of(item)
+        if ticket is None:
+            return None
+        if not ticket.eval.offline and ticket.key not in self._results:
+            self.look_ahead(self.upcoming())
+        if not self._is_short():
+            return None
+        if ticket.eval.function and ticket.key not in self._results:
+            return None  # the first item of the case: pytest sets up its fixtures and calls the test
+        self._run_short(item, nextitem, ticket)
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        ticket = ticket_of(item)
+        if ticket is None or not isinstance(item, pytest.Function):
+            return
+        if getattr(item, "execution_count", 1) > 1:
+            self._rerun(ticket)
+        if ticket.key not in self._results:
+            key = ticket.key
+            item.obj = capturing(item.obj, lambda value: self._returned.__setitem__(key, value))
+
+    @pytest.hookimpl(tryfirst=True, specname="pytest_pyfunc_call")
+    def pytest_skip_known_body(self, pyfuncitem: pytest.Function) -> bool | None:
+        """The test runs once per case; its later items reuse what it returned."""
+        ticket = ticket_of(pyfuncitem)
+        return True if ticket is not None and ticket.key in self._results else None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Iterator[Any]:
+        ticket = ticket_of(pyfuncitem)
+        if ticket is None or ticket.key in self._results:
+            return (yield)
+        try:
+            result = yield
+        except (pytest.skip.Exception, pytest.xfail.Exception) as stop:
+            self._results[ticket.key] = self._skipped_case(ticket, str(stop))
+            raise
+        except Exception as error:
+            failed = self._results[ticket.key] = failed_case(self._jobs[ticket.key], _body_error(error))
+            self._reports.graded(pyfuncitem, ticket, failed.grades[ticket.criterion.id], failed)
+            raise
+        self._results[ticket.key] = self._grade_returned(ticket)
+        return result
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[Any]:
+        result = yield
+        if isinstance(item, pytest.Function) and ticket_of(item) is not None:
+            self.raise_verdict(item)
+        return result
+
+    def raise_verdict(self, item: pytest.Item) -> None:
+        """Grades the item, and raises CaughtVerdict where its verdict is not good."""
+        ticket = ticket_of(item)
+        assert ticket is not None
+        if getattr(item, "execution_count", 1) > 1 and not ticket.eval.function:
+            self._rerun(ticket)
+        self._reports.raise_if_bad(self._grade(item, ticket))
+
+    def _is_short(self) -> bool:
+        """Whether the short protocol may be used: not where another plugin brings a protocol of its own."""
+        if self._foreign is None:
+            manager = self._config.pluginmanager
+            self._foreign = {
+                str(impl.plugin_name)
+                for impl in self._config.hook.pytest_runtest_protocol.get_hookimpls()
+                if not (impl.hookwrapper or impl.wrapper) and impl.plugin_name not in ("runner", "verica-running")
+            }
+            heavy = [plugin for name in _HEAVY if (plugin := manager.get_plugin(name)) is not None]
+            self._setup_hooks = manager.subset_hook_caller("pytest_runtest_setup", [*heavy, self])
+        return not self._foreign
+
+    def _has_setup(self, item: pytest.Item) -> bool:
+        """Whether anything listens to an item's set-up: without markers, pytest's own skip and xfail do not."""
+        if self._only_marks is None:
+            self._only_marks = {impl.plugin_name for impl in self._setup_hooks.get_hookimpls()} <= {"skipping"}
+        return not self._only_marks or bool(item.own_markers) or self._has_marks(item.parent)
+
+    def _has_marks(self, node: pytest.Collector | None) -> bool:
+        if node is not self._looked_at:
+            self._looked_at = node
+            self._marked = node is not None and any(above.own_markers for above in node.iter_parents())
+        return self._marked
+
+    def _run_short(self, item: pytest.Item, nextitem: pytest.Item | None, ticket: Ticket) -> None:
+        hook = item.ihook
+        location = item.location
+        hook.pytest_runtest_logstart(nodeid=item.nodeid, location=location)
+        call = None
+        if self._has_setup(item):
+            call = pytest.CallInfo.from_call(lambda: self._setup_hooks(item=item), "setup", _THROUGH)
+        if call is None or call.excinfo is None:
+            grades: list[Grade] = []
+            call = pytest.CallInfo.from_call(lambda: grades.append(self._grade(item, ticket)), "call", _THROUGH)
+            if grades and grades[0].passed is not True:
+                call = pytest.CallInfo.from_call(lambda: self._reports.raise_if_bad(grades[0]), "call")
+        report = hook.pytest_runtest_makereport(item=item, call=call)
+        hook.pytest_runtest_logreport(report=report)
+        teardown = self._reports.teardown_of(item)
+        if item.session._setupstate.stack:
+            ended = pytest.CallInfo.from_call(lambda: item.session._setupstate.teardown_exact(nextitem), "teardown")
+            if ended.excinfo is not None:
+                teardown = pytest.TestReport.from_item_and_call(item, ended)
+        hook.pytest_runtest_logreport(report=teardown)
+        hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=location)
+
+    def _grade(self, item: pytest.Item, ticket: Ticket) -> Grade:
+        key = ticket.key
+        result = self._results.get(key)
+        if result is None:
+            result = self._results[key] = self.engine.result(self._jobs[key])
+        grade = result.grades.get(ticket.criterion.id)
+        if grade is None:
+            assert result.target_error is not None
+            grade = Grade("error", explanation=result.target_error.message, error=result.target_error)
+        self._reports.graded(item, ticket, grade, result)
+        left = self._left[key]
+        left.discard(ticket.criterion.id)
+        if not left:
+            del self._results[key]  # its outputs need not stay in memory
+        return grade
+
+    def _rerun(self, ticket: Ticket) -> None:
+        """Another plugin runs the item again: the case is produced anew."""
+        self._results.pop(ticket.key, None)
+        self._recording.forget_case(ticket)
+        self._left[ticket.key] = {criterion.id for criterion in self._jobs[ticket.key].criteria}
+        if not ticket.eval.function:
+            self.engine.forget(self._jobs[ticket.key])
+
+    def _grade_returned(self, ticket: Ticket) -> CaseResult:
+        job = self._jobs[ticket.key]
+        value = self._returned.pop(ticket.key, None)
+        if value is None:
+            message = f"{ticket.eval.id} returned nothing; its criteria need an output: return a text, a mapping or an Output"
+            return failed_case(job, GradeError("no_output", message))
+        try:
+            output = output_of(value)
+        except TargetError as error:
+            return failed_case(job, target_error(error))
+        return self.engine.grade(job, output)
+
+    def _skipped_case(self, ticket: Ticket, reason: str) -> CaseResult:
+        grade = Grade.na(f"skipped by the test: {reason}", evaluated=False)
+        return CaseResult(None, None, {c.id: grade for c in self._jobs[ticket.key].criteria})
+
+
+def _body_error(error: Exception) -> GradeError:
+    trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    return GradeError("target_raised", f"the test raised {type(error).__name__}: {error}", trace)

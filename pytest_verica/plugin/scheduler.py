@@ -1,0 +1,172 @@
+"""Hands whole cases to xdist's workers, in blocks of neighbouring items, so that a worker can look ahead.
+
+Behind xdist's `Scheduling` protocol. Blocks are index ranges: nothing is looked up by name.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from xdist.report import report_collection_diff
+from xdist.workermanage import parse_tx_spec_config
+
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
+
+BLOCKS_AHEAD = 2
+"""Blocks a worker holds at least: it can look into the next one while it works on the first."""
+BLOCKS_PER_WORKER = 8
+"""Into so many blocks the share of each worker is cut, so that a slow one does not end long after the others."""
+
+
+def case_of(nodeid: str) -> str:
+    """What the items of one case share: for `a.eval.yaml::case::criterion` and `test[case-criterion]` all but the
+    criterion, for another parametrized test all but the last parameter, else the whole node id."""
+    if nodeid.endswith("]"):
+        head, dash, _ = nodeid.rpartition("-")
+        if dash and "[" in head and ".eval." not in head.partition("::")[0]:
+            return head
+        nodeid = nodeid[: nodeid.rindex("[")] if ".eval." in nodeid.partition("::")[0] else nodeid
+    path, _, rest = nodeid.partition("::")
+    if ".eval." in path and "::" in rest:
+        return nodeid.rpartition("::")[0]
+    return nodeid
+
+
+def blocks_of(collection: Sequence[str], workers: int, most_cases: int) -> list[range]:
+    """Ranges of neighbouring indices, none of which parts a case. The same for the same collection, everywhere."""
+    starts = [index for index in range(len(collection)) if index == 0 or _parted(collection, index)]
+    cases = max(1, min(most_cases, len(starts) // (max(1, workers) * BLOCKS_PER_WORKER)))
+    edges = [*starts[::cases], len(collection)]
+    return [range(first, last) for first, last in zip(edges, edges[1:], strict=False)]
+
+
+def _parted(collection: Sequence[str], index: int) -> bool:
+    return case_of(collection[index]) != case_of(collection[index - 1])
+
+
+class BlockScheduling:
+    """xdist's `Scheduling` protocol over blocks."""
+
+    def __init__(self, config: pytest.Config, most_cases: int) -> None:
+        self.config = config
+        self.numnodes = len(parse_tx_spec_config(config))
+        self.collection: list[str] | None = None
+        self._most_cases = most_cases
+        self._collections: dict[WorkerController, list[str]] = {}
+        self._pending: dict[WorkerController, deque[range]] = {}
+        self._blocks: deque[range] = deque()
+
+    @property
+    def nodes(self) -> list[WorkerController]:
+        return list(self._pending)
+
+    @property
+    def collection_is_completed(self) -> bool:
+        return len(self._collections) >= self.numnodes
+
+    @property
+    def tests_finished(self) -> bool:
+        # A worker starts an item only when it knows the one after it, or that it is to stop: one may be left to each.
+        return (
+            self.collection_is_completed
+            and not self._blocks
+            and all(sum(map(len, pending)) < 2 for pending in self._pending.values())
+        )
+
+    @property
+    def has_pending(self) -> bool:
+        return bool(self._blocks) or any(self._pending.values())
+
+    def add_node(self, node: WorkerController) -> None:
+        self._pending[node] = deque()
+
+    def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
+        if self.collection is not None and list(collection) != self.collection:
+            self._say_difference(node, list(collection))
+            return
+        self._collections[node] = list(collection)
+
+    def schedule(self) -> None:
+        if self.collection is None:
+            first, *others = self._collections.items()
+            if any([self._say_difference(node, found, first[1]) for node, found in others]):
+                return
+            self.collection = first[1]
+            self._blocks.extend(blocks_of(self.collection, len(self._pending), self._most_cases))
+        for node in self.nodes:
+            self._provide(node)
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        pending = self._pending[node]
+        for place, block in enumerate(pending):
+            if item_index in block:
+                rest = range(item_index + 1, block.stop) if item_index == block.start else None
+                if rest is None:
+                    _replace(pending, place, range(block.start, item_index), range(item_index + 1, block.stop))
+                elif rest:
+                    pending[place] = rest
+                else:
+                    del pending[place]
+                break
+        self._provide(node)
+
+    def mark_test_pending(self, item: str) -> None:
+        assert self.collection is not None
+        index = self.collection.index(item)
+        self._blocks.appendleft(range(index, index + 1))
+        for node in self.nodes:
+            self._provide(node)
+
+    def remove_pending_tests_from_node(self, node: WorkerController, indices: Sequence[int]) -> None:
+        raise NotImplementedError("blocks are not stolen")
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Takes a worker out. What it had left goes to the others, except the case it died in: that is returned to
+        xdist as the item that crashed, and the rest of the case is in `left_of_crashed`."""
+        pending = self._pending.pop(node)
+        if not pending:
+            return None
+        assert self.collection is not None
+        first = pending.popleft()
+        crashed = first.start
+        case = case_of(self.collection[crashed])
+        after = crashed + 1
+        while after < first.stop and case_of(self.collection[after]) == case:
+            after += 1
+        self.left_of_crashed: list[str] = self.collection[crashed + 1 : after]
+        if after < first.stop:
+            pending.appendleft(range(after, first.stop))
+        self._blocks.extendleft(reversed(pending))
+        for other in self.nodes:
+            self._provide(other)
+        return self.collection[crashed]
+
+    def _provide(self, node: WorkerController) -> None:
+        if node.shutting_down:
+            return
+        pending = self._pending[node]
+        while self._blocks and len(pending) < BLOCKS_AHEAD:
+            block = self._blocks.popleft()
+            pending.append(block)
+            node.send_runtest_some(list(block))
+        if not self._blocks:
+            node.shutdown()
+
+    def _say_difference(self, node: WorkerController, found: list[str], wanted: Any = None) -> bool:
+        first, collection = next(iter(self._collections.items()))
+        message = report_collection_diff(wanted or collection, found, first.gateway.id, node.gateway.id)
+        if message:
+            report = pytest.CollectReport(nodeid=node.gateway.id, outcome="failed", longrepr=message, result=[])
+            self.config.hook.pytest_collectreport(report=report)
+        return bool(message)
+
+
+def _replace(pending: deque[range], place: int, *parts: range) -> None:
+    del pending[place]
+    for part in reversed(parts):
+        if part:
+            pending.insert(place, part)

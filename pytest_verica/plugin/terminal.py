@@ -1,0 +1,123 @@
+"""What a run says on the terminal: the options in force, a live line, the summary. Words only; nothing is decided here."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_verica.plugin.controller import Controller
+from pytest_verica.plugin.settings import Settings
+from pytest_verica.report.summary import EvalSummary
+from pytest_verica.report.totals import Cost, Counts, Totals
+from pytest_verica.run import RUN_GATE, GateResult
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+
+class Terminal:
+    """The header and the summary."""
+
+    def __init__(self, config: pytest.Config, settings: Settings, controller: Controller) -> None:
+        self._config = config
+        self._settings = settings
+        self._controller = controller
+
+    def pytest_report_header(self) -> str | None:
+        shown = self._settings.shown()
+        if not shown:
+            return None
+        return "verica: " + ", ".join(f"{name}={value} ({source})" for name, (value, source) in shown.items())
+
+    def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
+        summary = self._controller.summary
+        if summary is None:
+            return
+        write = terminalreporter.write_line
+        terminalreporter.section("verica", "=")
+        for eval_id, found in summary.evals.items():
+            self._eval(terminalreporter, found, summary.gates.get(eval_id))
+        if RUN_GATE in summary.gates:
+            write("")
+            self._gate(terminalreporter, f"gate over the whole run (≥ {_percent(self._settings.gate)})", summary.gates[RUN_GATE])
+        if len(summary.evals) > 1:
+            write("")
+            write(f"all evals: {rate_line(summary.overall.counts)}")
+            write(f"  {cost_line(summary.overall.cost)}")
+            write(f"  {calls_line(summary.overall)}")
+        write("")
+        for warning in self._controller.warnings:
+            write(f"warning: {warning}", yellow=True)
+        if self._controller.report_path is not None:
+            write(f"report: {self._controller.report_path}")
+
+    def _eval(self, reporter: TerminalReporter, found: EvalSummary, gate: GateResult | None) -> None:
+        totals, record = found.totals, found.record
+        reporter.write_line(f"{record.name}: {rate_line(totals.counts)}", bold=True)
+        interval = totals.counts.interval
+        if interval is not None:
+            low, high = _percent(interval.low), _percent(interval.high)
+            reporter.write_line(f"  95 % interval {low} to {high} (Wilson)")
+        for criterion in record.criteria:
+            counts = totals.criteria.get(criterion.id)
+            if counts is not None and len(record.criteria) > 1:
+                reporter.write_line(f"  {criterion.name}: {rate_line(counts)}")
+        if gate is not None:
+            wanted = (record.gate or {}).get("pass_rate")
+            self._gate(reporter, f"gate (≥ {_percent(wanted)})", gate)
+        if totals.calls.made or totals.calls.reused:
+            reporter.write_line(f"  {cost_line(totals.cost)}")
+            reporter.write_line(f"  {calls_line(totals)}")
+
+    def _gate(self, reporter: TerminalReporter, name: str, gate: GateResult) -> None:
+        colour = {"passed": "green", "failed": "red", "skipped": "yellow"}[gate.status]
+        reporter.write_line(f"  {name} {gate.status}: {'; '.join(gate.reasons)}", **{colour: True})
+
+
+def rate_line(counts: Counts) -> str:
+    """`93.3 %, 56 of 60 graded, 12 N/A, 0 errors, 4 missed`; a rate never stands without its denominator."""
+    rate = "no rate" if counts.rate is None else _percent(counts.rate)
+    errors = f"{counts.error} error{'' if counts.error == 1 else 's'}"
+    return f"{rate}, {counts.passed} of {counts.graded} graded passed, {counts.na} N/A, {errors}, {counts.missed} missed"
+
+
+def cost_line(cost: Cost) -> str:
+    parts = [
+        f"cost: {dollars(cost.sampling)} sampling + {dollars(cost.grading)} judges = {dollars(cost.total)}",
+        f"net {dollars(cost.per_case_net)} per case",
+        f"avoided {dollars(cost.avoided)}",
+    ]
+    if cost.unpriced_models:
+        parts.append(f"not counted, price unknown: {', '.join(cost.unpriced_models)} (give it in verica_prices)")
+    return ", ".join(parts)
+
+
+def calls_line(totals: Totals) -> str:
+    calls, latency = totals.calls, totals.latency
+    line = f"calls: {calls.made} made ({calls.retried} retries), {calls.reused} reused"
+    if latency.n and latency.p50 is not None and latency.p99 is not None:
+        line += f"; latency p50 {latency.p50:.2f} s, p99 {latency.p99:.2f} s"
+    return line
+
+
+def dollars(amount: Decimal | None) -> str:
+    """`$0.0123`; `unknown` where no price is known. Four significant digits."""
+    if amount is None:
+        return "unknown"
+    return f"${float(amount):.4g}" if amount else "$0"
+
+
+def _percent(rate: Fraction | float | None) -> str:
+    """Never rounded to 100 % or 0 % where it is not quite that."""
+    if rate is None:
+        return "?"
+    percent = float(rate) * 100
+    text = f"{percent:.1f}"
+    if text == "100.0" and rate < 1:
+        text = "99.9"
+    if text == "0.0" and rate > 0:
+        text = "0.1"
+    return f"{text.removesuffix('.0')} %"

@@ -1,0 +1,150 @@
+"""The Chat Completions API over HTTP, for the providers that speak it. The openai SDK supplies address and headers."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_verica.completion import Completion
+from pytest_verica.providers.chat_wire import NotACompletion, read_completion, request_body
+from pytest_verica.providers.connection import (
+    AiohttpConnection,
+    Connection,
+    Reply,
+    SdkConnection,
+    TransportFailure,
+    environment_proxy,
+)
+from pytest_verica.providers.door import Door, check_base_url, read_key, secrets_in
+from pytest_verica.providers.refusal import broken, error_inside, malformed, refusal
+from pytest_verica.request import ModelSpec, Request
+
+if TYPE_CHECKING:
+    import openai
+
+# What servers that need no key expect where the SDK insists on one.
+_NO_KEY = "no-key"
+_NO_LIST = frozenset({404, 405, 501})
+_ACCOUNT_HEADERS = frozenset({"openai-organization", "openai-project"})
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one provider's Chat Completions differ. limit_name: its name for `max_tokens`; account_headers: whether the
+    organization and project of the environment (OPENAI_ORG_ID, OPENAI_PROJECT_ID) are its business."""
+
+    limit_name: str
+    account_headers: bool
+
+
+class ChatCompletions:
+    """A provider: one endpoint, one connection pool."""
+
+    def __init__(self, door: Door, dialect: Dialect, connection: Connection, timeout_s: float) -> None:
+        self._door = door
+        self._dialect = dialect
+        self._connection = connection
+        self._timeout_s = timeout_s
+
+    def __repr__(self) -> str:
+        return f"<ChatCompletions {self._door}>"
+
+    async def complete(self, request: Request) -> Completion:
+        model = request.model.name
+        body = request_body(request, limit_name=self._dialect.limit_name)
+        if body.get("stream"):
+            raise self._door.error("bad_request", f"`extra.stream` of {request.model} asks for a stream. Remove it.")
+        reply = await self._send("POST", "/chat/completions", json.dumps(body, separators=(",", ":")).encode("ascii"))
+        if reply.status != 200:
+            raise refusal(self._door, model, reply, time.time())
+        try:
+            data = json.loads(reply.body)
+        except (ValueError, RecursionError) as error:
+            raise malformed(self._door, model, f"its body is not JSON ({error})", reply.body) from None
+        status = error_inside(data) if isinstance(data, Mapping) else None
+        if status is not None:
+            raise refusal(self._door, model, Reply(status, reply.headers, reply.body), time.time())
+        try:
+            return read_completion(data, request.answer)
+        except NotACompletion as error:
+            raise malformed(self._door, model, str(error), reply.body) from None
+
+    async def models(self) -> tuple[str, ...] | None:
+        reply = await self._send("GET", "/models")
+        if reply.status in _NO_LIST:
+            return None
+        if reply.status != 200:
+            raise refusal(self._door, "models", reply, time.time())
+        try:
+            return tuple(model["id"] for model in json.loads(reply.body)["data"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None  # some other kind of page: this endpoint has no list
+
+    async def aclose(self) -> None:
+        await self._connection.aclose()
+
+    async def _send(self, method: str, path: str, content: bytes | None = None) -> Reply:
+        try:
+            return await self._connection.send(method, path, content)
+        except TransportFailure as failure:
+            raise broken(self._door, failure, self._timeout_s) from None
+
+
+def open_chat_completions(spec: ModelSpec, timeout_s: float, dialect: Dialect) -> ChatCompletions:
+    """The provider for a model's endpoint.
+
+    Raises:
+        ProviderError: `missing_credential`, or `bad_request` for a base_url that cannot be called.
+    """
+    check_base_url(spec)
+    key = read_key(spec)
+    client = _sdk_client(spec, key or _NO_KEY, timeout_s, idle=True)
+    headers = _headers(client, dialect)
+    address = str(client.base_url)
+    door = Door(spec.provider, address.rstrip("/"), spec.credential, secrets_in([key]))
+    proxy = environment_proxy(address)
+    connection: Connection
+    if _has_aiohttp() and not (proxy or "").startswith("socks"):
+        connection = AiohttpConnection(address, headers, timeout_s, proxy)
+    else:
+        connection = SdkConnection(_sdk_client(spec, key or _NO_KEY, timeout_s, idle=False), timeout_s)
+    return ChatCompletions(door, dialect, connection, timeout_s)
+
+
+def _sdk_client(spec: ModelSpec, key: str, timeout_s: float, *, idle: bool) -> openai.AsyncOpenAI:
+    """The SDK's client. idle: only its address and headers are wanted, so it is given no transport of its own (which
+    would load every certificate of the system for nothing)."""
+    # Deferred: half a second, which only a run that makes calls pays.
+    import httpx2
+    import openai
+
+    return openai.AsyncOpenAI(
+        api_key=key,
+        base_url=spec.base_url,
+        timeout=timeout_s,
+        max_retries=0,
+        # Explicit, so that no Authorization of OPENAI_CUSTOM_HEADERS is sent in the place of the credential named.
+        default_headers={"Authorization": f"Bearer {key}"},
+        http_client=httpx2.AsyncClient(transport=httpx2.AsyncBaseTransport()) if idle else None,
+    )
+
+
+def _headers(client: openai.AsyncOpenAI, dialect: Dialect) -> dict[str, str]:
+    """What the SDK sends with each request; what it marks as left out, and what is not this endpoint's business, is not
+    among them."""
+    return {
+        name: value
+        for name, value in client.default_headers.items()
+        if isinstance(value, str) and (dialect.account_headers or name.lower() not in _ACCOUNT_HEADERS)
+    }
+
+
+def _has_aiohttp() -> bool:
+    try:
+        import aiohttp  # noqa: F401  (deferred: only a run that makes calls pays for it)
+    except ImportError:
+        return False
+    return True

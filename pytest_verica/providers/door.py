@@ -1,0 +1,110 @@
+"""What a provider's messages need to know of its endpoint: name, address, key, and how to hide the key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import quote, urlsplit
+
+from pytest_verica.errors import ProviderError
+from pytest_verica.request import ModelSpec
+
+_HIDDEN = "***"
+_RAW_LIMIT = 2_000
+
+
+@dataclass(frozen=True)
+class Door:
+    """One endpoint, as messages name it.
+
+    provider: the registered kind; address: its base URL; credential: the NAME of the environment variable its key
+    came from, None where it has no key; secrets: texts that no message may contain.
+    """
+
+    provider: str
+    address: str
+    credential: str | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.provider} at {self.address}"
+
+    def scrub(self, text: str) -> str:
+        """The text without any secret, plain or percent-encoded."""
+        for secret in self.secrets:
+            for form in (secret, quote(secret, safe="")):
+                text = text.replace(form, _HIDDEN)
+        return text
+
+    def error(
+        self,
+        kind: str,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after_s: float | None = None,
+        retryable: bool = False,
+        raw: str | None = None,
+    ) -> ProviderError:
+        """A ProviderError whose texts hold no secret."""
+        return ProviderError(
+            kind,
+            self.scrub(message),
+            status=status,
+            retry_after_s=retry_after_s,
+            retryable=retryable,
+            raw=None if raw is None else self.scrub(raw)[:_RAW_LIMIT],
+        )
+
+
+def read_key(spec: ModelSpec) -> str | None:
+    """The key in the environment variable that `spec.credential` names; None where it names none.
+
+    Raises:
+        ProviderError: `missing_credential`, where the variable is not set or cannot be a key.
+    """
+    if spec.credential is None:
+        return None
+    key = os.environ.get(spec.credential, "").strip()
+    if not key:
+        raise ProviderError(
+            "missing_credential",
+            f"{spec} takes its key from the environment variable {spec.credential}, which is not set. "
+            f"Set it, or name another variable in `credential`.",
+        )
+    if not key.isascii() or not key.isprintable():
+        raise ProviderError(
+            "missing_credential",
+            f"{spec} takes its key from the environment variable {spec.credential}, which holds characters that no key "
+            "has (accents, quotes pasted from a document, or a line break). Copy the key again.",
+        )
+    return key
+
+
+def check_base_url(spec: ModelSpec) -> None:
+    """Refuses a `base_url` that cannot be called, or that holds a password.
+
+    Raises:
+        ProviderError: `bad_request`.
+    """
+    if spec.base_url is None:
+        return
+    parts = urlsplit(spec.base_url)
+    if "@" in parts.netloc:
+        # The address is not repeated: it holds a password.
+        raise ProviderError(
+            "bad_request",
+            f"The base_url of {spec} holds a user or password. Remove it, and name the environment variable of the key "
+            "in `credential`.",
+        )
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ProviderError(
+            "bad_request",
+            f"The base_url of {spec} must be an address that begins with http:// or https://; it is {spec.base_url!r}.",
+        )
+
+
+def secrets_in(keys: Iterable[str | None]) -> tuple[str, ...]:
+    """Those of the texts that must be hidden, the longest first so that no part of one is left."""
+    return tuple(sorted({key for key in keys if key}, key=len, reverse=True))

@@ -1,0 +1,279 @@
+"""Reading a run: one pass over its journal gives the totals, and where each line stands. Outputs are not kept."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from pytest_verica.errors import StoreError
+from pytest_verica.report.tally import Spending, Tally, summed
+from pytest_verica.report.totals import Latency, Totals
+from pytest_verica.run import (
+    CaseRecord,
+    EvalRecord,
+    GateRecord,
+    GateResult,
+    Record,
+    RunEnd,
+    RunHeader,
+    VerdictRecord,
+    from_line,
+)
+from pytest_verica.stats.proportion import effective_number
+from pytest_verica.store.journal import scan_journal
+
+_NONE = -1
+_CODES = {"pass": 1, "fail": 0, "na": _NONE, "error": _NONE}
+
+
+@dataclass(frozen=True)
+class EvalSummary:
+    """An eval of a run: its record, what it adds up to, and where its lines are."""
+
+    record: EvalRecord
+    totals: Totals
+    lines: CaseLines
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run as its journal tells it. overall: all evals together; gates: by eval id, as the run judged them; end:
+    None where the run was killed; starts: offset of each line, then the end of the last."""
+
+    journal: Path
+    header: RunHeader
+    evals: Mapping[str, EvalSummary]
+    overall: Totals
+    gates: Mapping[str, GateResult]
+    end: RunEnd | None
+    starts: array[int]
+
+
+class CaseLine(NamedTuple):
+    """The lines of one (case, sample). line: its own, -1 where it has none; verdicts: those of its verdicts, in the
+    order of the criteria."""
+
+    case: str
+    sample: int
+    line: int
+    verdicts: list[int]
+
+
+class CaseLines:
+    """Numbers of the journal's lines, by (case, sample): a few bytes each, whatever the outputs weigh."""
+
+    def __init__(self, criteria: list[str]) -> None:
+        self._rows: dict[tuple[str, int], int] = {}
+        self._positions = array("q")
+        self._cases = array("q")
+        self._verdicts: dict[str, array[int]] = {name: array("q") for name in criteria}
+
+    def row(self, case: str, sample: int) -> int:
+        """The row of a (case, sample); a new one where it is new."""
+        row = self._rows.setdefault((case, sample), len(self._rows))
+        if row == len(self._positions):
+            self._positions.append(_NONE)
+            self._cases.append(_NONE)
+        return row
+
+    def put_case(self, row: int, position: int, line: int) -> int:
+        """Notes the line of a case; the number of the line it replaces, or -1."""
+        earlier = self._cases[row]
+        self._cases[row], self._positions[row] = line, position
+        return earlier
+
+    def put_verdict(self, row: int, criterion: str, line: int) -> int:
+        """Notes the line of a verdict; the number of the line it replaces, or -1."""
+        column = self._verdicts.setdefault(criterion, array("q"))
+        while len(column) <= row:
+            column.append(_NONE)
+        earlier = column[row]
+        column[row] = line
+        return earlier
+
+    @property
+    def cases(self) -> list[str]:
+        """The id of the case of each row."""
+        return [case for case, _ in self._rows]
+
+    def __iter__(self) -> Iterator[CaseLine]:
+        """The cases in the golden set's order, whatever order they came in."""
+        far = max(self._positions, default=0) + 1
+
+        def order(item: tuple[tuple[str, int], int]) -> tuple[int, str, int]:
+            (case, sample), row = item
+            position = self._positions[row]
+            return (far if position == _NONE else position, case, sample)
+
+        for (case, sample), row in sorted(self._rows.items(), key=order):
+            columns = self._verdicts.values()
+            lines = [column[row] for column in columns if row < len(column) and column[row] != _NONE]
+            yield CaseLine(case, sample, self._cases[row], lines)
+
+
+class _EvalReader:
+    """Adds up one eval."""
+
+    def __init__(self, record: EvalRecord) -> None:
+        self.record = record
+        names = [criterion.id for criterion in record.criteria]
+        self.lines = CaseLines(names)
+        self.tallies: dict[str, Tally] = {name: Tally() for name in names}
+        self.spending = Spending()
+        self._latencies: dict[int, float] = {}
+        self._outcomes: dict[str, dict[int, int]] = {name: {} for name in names} if record.repeat > 1 else {}
+
+    def add_case(self, record: CaseRecord, line: int, journal: _Lines) -> None:
+        row = self.lines.row(record.case, record.sample)
+        earlier = self.lines.put_case(row, record.position, line)
+        if earlier != _NONE:
+            replaced = journal.record(earlier)
+            if replaced == record:
+                return
+            assert isinstance(replaced, CaseRecord)
+            self.spending.count_case(replaced, -1)
+        self.spending.add_case(record)
+        latency = None if record.output is None else record.output["latency_s"]
+        if latency is not None:
+            self._latencies[row] = latency
+        elif earlier != _NONE:
+            self._latencies.pop(row, None)
+
+    def add_verdict(self, record: VerdictRecord, line: int, journal: _Lines) -> None:
+        name = record.criterion
+        tally = self.tallies.get(name)
+        if tally is None:  # a criterion of the `verica` fixture: not declared before
+            tally = self.tallies[name] = Tally()
+        row = self.lines.row(record.case, record.sample)
+        earlier = self.lines.put_verdict(row, name, line)
+        if earlier != _NONE:
+            replaced = journal.record(earlier)
+            if replaced == record:
+                return
+            assert isinstance(replaced, VerdictRecord)
+            tally.add(replaced, -1)
+        tally.add(record)
+        if record.reused is None:
+            self.spending.grading.add(record.grade)
+        if self.record.repeat > 1:
+            self._outcomes.setdefault(name, {})[row] = _CODES[record.grade["outcome"]]
+
+    @property
+    def latencies(self) -> list[float]:
+        return list(self._latencies.values())
+
+    def totals(self) -> Totals:
+        criteria = {name: tally.counts(self._worth([name])) for name, tally in self.tallies.items()}
+        counts = summed(criteria.values())
+        worth = self._worth(list(self._outcomes))
+        if worth is not None:
+            counts = replace(counts, effective_n=worth)
+        spending = self.spending
+        return Totals(
+            counts,
+            spending.cost,
+            spending.tokens,
+            spending.calls,
+            Latency.of(self.latencies),
+            criteria,
+            spending.outputs,
+            spending.failed_outputs,
+        )
+
+    def _worth(self, names: list[str]) -> float | None:
+        """What the graded verdicts are worth with the case as the unit; None where each case was sampled once."""
+        if self.record.repeat == 1:
+            return None
+        clusters: dict[str, tuple[int, int]] = {}
+        cases = self.lines.cases
+        for name in names:
+            for row, code in self._outcomes.get(name, {}).items():
+                if code != _NONE:
+                    passed, graded = clusters.get(cases[row], (0, 0))
+                    clusters[cases[row]] = (passed + code, graded + 1)
+        return effective_number(list(clusters.values())) if clusters else None
+
+
+class _Lines:
+    """The journal's lines by number, for the few that are replaced."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: BinaryIO | None = None
+        self.starts = array("q")
+
+    def record(self, number: int) -> Record:
+        if self._file is None:
+            self._file = self._path.open("rb")
+        self._file.seek(self.starts[number])
+        return from_line(self._file.readline().decode("ascii"))
+
+    def finish(self) -> None:
+        """Notes where the last line ends."""
+        if self.starts:
+            self.record(len(self.starts) - 1)
+            assert self._file is not None
+            self.starts.append(self._file.tell())
+        if self._file is not None:
+            self._file.close()
+
+
+def read_run(journal: Path) -> RunSummary:
+    """Reads a journal once. Memory grows by some hundred bytes a case, not with its outputs.
+
+    Raises:
+        StoreError: the journal cannot be read, or is not a whole run's.
+    """
+    lines = _Lines(journal)
+    header: RunHeader | None = None
+    end: RunEnd | None = None
+    readers: dict[str, _EvalReader] = {}
+    gates: dict[str, GateResult] = {}
+    for number, (offset, record) in enumerate(scan_journal(journal)):
+        lines.starts.append(offset)
+        if isinstance(record, VerdictRecord):
+            _reader(readers, record.eval, journal).add_verdict(record, number, lines)
+        elif isinstance(record, CaseRecord):
+            _reader(readers, record.eval, journal).add_case(record, number, lines)
+        elif isinstance(record, EvalRecord):
+            readers.setdefault(record.id, _EvalReader(record))
+        elif isinstance(record, GateRecord):
+            gates[record.eval] = record.result
+        elif isinstance(record, RunEnd):
+            end = record
+        else:
+            header = header or record
+    lines.finish()
+    if header is None:
+        raise StoreError(f"{journal} does not begin with the record of a run; it was killed before it began")
+    evals = {name: EvalSummary(reader.record, reader.totals(), reader.lines) for name, reader in readers.items()}
+    return RunSummary(journal, header, evals, _overall(readers, evals), gates, end, lines.starts)
+
+
+def _reader(readers: Mapping[str, _EvalReader], name: str, journal: Path) -> _EvalReader:
+    try:
+        return readers[name]
+    except KeyError:
+        raise StoreError(f"{journal} has a line of the eval {name!r} before the eval's own record") from None
+
+
+def _overall(readers: Mapping[str, _EvalReader], evals: Mapping[str, EvalSummary]) -> Totals:
+    spending = Spending()
+    latencies: list[float] = []
+    for reader in readers.values():
+        spending.merge(reader.spending)
+        latencies += reader.latencies
+    counts = summed(summary.totals.counts for summary in evals.values())
+    return Totals(
+        counts,
+        spending.cost,
+        spending.tokens,
+        spending.calls,
+        Latency.of(latencies),
+        {},
+        spending.outputs,
+        spending.failed_outputs,
+    )

@@ -1,0 +1,1 @@
+"""Numbers about verdicts: proportions and their intervals. Pure; every formula names its source."""
