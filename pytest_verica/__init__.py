@@ -12,15 +12,28 @@ if TYPE_CHECKING:
     from pytest_verica.completion import Completion as Completion
     from pytest_verica.declare import (
         criterion as criterion,
+    )
+    from pytest_verica.declare import (
         json_check as json_check,
+    )
+    from pytest_verica.declare import (
         label_model as label_model,
+    )
+    from pytest_verica.declare import (
         number_check as number_check,
+    )
+    from pytest_verica.declare import (
         python_check as python_check,
+    )
+    from pytest_verica.declare import (
         score_model as score_model,
+    )
+    from pytest_verica.declare import (
         text_check as text_check,
     )
     from pytest_verica.grade import Grade as Grade
-    from pytest_verica.output import Output as Output, ToolCall as ToolCall
+    from pytest_verica.output import Output as Output
+    from pytest_verica.output import ToolCall as ToolCall
     from pytest_verica.request import Request as Request
     from pytest_verica.usage import Usage as Usage
 
@@ -42,7 +55,7 @@ _HOMES = {
     "score_model": "declare",
     "text_check": "declare",
 }
-__all__ = sorted(_HOMES)  # noqa: PLE0605 - the names are those of the table above
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Union
-
-JSON = Union[None, bool, int, float, str, list["JSON"], dict[str, "JSON"]]
 
 
 def canonical_json(value: object) -> str:

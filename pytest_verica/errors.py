@@ -20,7 +20,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with what a user wrote: where, and a sentence that says what was expected, found, and to be done."""
+    """One thing wrong with what a user wrote: where, and what was expected, found, and is to be done."""
 
     message: str
     place: Place | None = None
@@ -71,7 +71,7 @@ class MissingOutput(VericaError):
 
 
 class TargetError(VericaError):
-    """The target of an eval produced no output for a case. `kind` is a stable word for reports, `raw` the detail kept."""
+    """The target of an eval produced no output for a case. kind: a stable word; raw: the detail kept."""
 
     def __init__(self, kind: str, message: str, raw: str | None = None) -> None:
         self.kind = kind
@@ -84,8 +84,8 @@ class ProviderError(VericaError):
 
     kind: stable word (`rate_limit`, `quota`, `server`, `connection`, `timeout`, `auth`, `not_found`, `bad_request`,
     `malformed`, `missing_credential`, `not_stored`, `budget`); status: HTTP status, None where there was none;
-    retry_after_s: seconds the endpoint asked to wait, None where it did not say; retryable: whether asking again may help;
-    raw: what the endpoint said, without secrets; attempts: calls made before giving up.
+    retry_after_s: seconds the endpoint asked to wait, None where it did not say; retryable: whether asking again may
+    help; raw: what the endpoint said, without secrets; attempts: calls made before giving up.
     """
 
     def __init__(

@@ -68,7 +68,13 @@ class Grade:
     @classmethod
     def of(cls, passed: bool, explanation: str, **more: Any) -> Grade:
         """A judged verdict: pass or fail."""
-        return cls("pass" if passed else "fail", passed=bool(passed), explanation=explanation, **more)
+        # Most grades are made here, by the ten thousand: what is not given stays the class's default.
+        grade = object.__new__(cls)
+        verdict = bool(passed)
+        grade.__dict__.update(outcome="pass" if verdict else "fail", passed=verdict, explanation=explanation, **more)
+        if more:
+            grade.__post_init__()
+        return grade
 
     @classmethod
     def na(cls, explanation: str, **more: Any) -> Grade:

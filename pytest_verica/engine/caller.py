@@ -166,9 +166,7 @@ class Caller:
         """Who buys what. An answer may have come between the look-up and the claim: it is looked for again."""
         ours = self._store.claim_many([request.key for request in requests])
         stored = self._look_up(requests)
-        return [
-            _Claim(request.key in ours, answer) for request, answer in zip(requests, stored, strict=True)
-        ]
+        return [_Claim(request.key in ours, answer) for request, answer in zip(requests, stored, strict=True)]
 
     def _put(self, answers: list[tuple[Request, StoredAnswer]]) -> list[None]:
         self._store.put_many(answers)

@@ -16,7 +16,16 @@ from typing import Any
 
 from pytest_verica.case import Case
 from pytest_verica.engine.caller import Caller
-from pytest_verica.engine.grading import CaseResult, failed_case, grade_output, grade_recorded, out_of_time, run_case
+from pytest_verica.engine.grading import (
+    CaseResult,
+    failed_case,
+    grade_inline,
+    grade_output,
+    grade_recorded,
+    out_of_time,
+    run_case,
+)
+from pytest_verica.engine.overrides import Overrides
 from pytest_verica.engine.plan import Eval, Job
 from pytest_verica.engine.sampling import Sampler, make_sampler
 from pytest_verica.grade import GradeError
@@ -27,18 +36,26 @@ from pytest_verica.providers.http_endpoint import HttpEndpoint
 Key = tuple[str, str, int]
 
 SWITCH_S = 0.0005
-"""How soon the reader's thread lets the loop run while it has calls to make (Python's 5 ms would starve the sockets)."""
+"""How soon the reader lets the loop run while calls are in flight (Python's 5 ms would starve the sockets)."""
 
 
 class Engine:
     """Runs jobs in the order they were fed, at most `window` of them beyond what was read.
 
     make_caller: makes the way to the models, on the loop's thread; local_concurrency: Python and HTTP targets running
-    at once. Every method is called by the one reader; the loop's thread touches only what the lock guards.
+    at once. Every method is called by the one reader; the loop touches only what the lock guards.
     """
 
-    def __init__(self, make_caller: Callable[[], Caller], *, window: int, local_concurrency: int) -> None:
+    def __init__(
+        self,
+        make_caller: Callable[[], Caller],
+        *,
+        window: int,
+        local_concurrency: int,
+        overrides: Overrides | None = None,
+    ) -> None:
         self._make_caller = make_caller
+        self._overrides = overrides or Overrides()
         self._window = window
         self._local_concurrency = local_concurrency
         self._lock = threading.Lock()
@@ -71,7 +88,7 @@ class Engine:
     def result(self, job: Job) -> CaseResult:
         """What became of a job; waits for it. It is handed out once, and the window moves on."""
         if job.eval.offline:
-            return grade_recorded(job)
+            return grade_recorded(job, self._overrides)
         if job.key not in self._futures:
             self.forget(job)
             self.feed([job])
@@ -96,7 +113,7 @@ class Engine:
     def grade(self, job: Job, output: Output) -> CaseResult:
         """Grades an output that the reader already has."""
         if all(criterion.kind.runs == "inline" for criterion in job.criteria):
-            return CaseResult(output, None, {c.id: c.grade(job.case, output) for c in job.criteria})
+            return grade_inline(job, output, self._overrides)
         return self._running_loop().run(job, output)
 
     def close(self) -> None:
@@ -110,7 +127,7 @@ class Engine:
     def _running_loop(self) -> _Loop:
         if self._loop is None:
             ready = threading.Event()
-            loop = _Loop(self._make_caller, self._next, self._deliver, self._local_concurrency)
+            loop = _Loop(self._make_caller, self._next, self._deliver, self._local_concurrency, self._overrides)
             run = threading.Thread(target=loop.main, args=(ready,), name="verica-engine", daemon=True)
             run.start()
             ready.wait()
@@ -147,7 +164,9 @@ class _Loop:
         next_job: Callable[[], Job | None],
         deliver: Callable[[Job | None, CaseResult], None],
         local_concurrency: int,
+        overrides: Overrides,
     ) -> None:
+        self._overrides = overrides
         self._make_caller = make_caller
         self._next_job = next_job
         self._deliver = deliver
@@ -214,7 +233,7 @@ class _Loop:
     async def _case(self, job: Job) -> None:
         try:
             sampler = self._sampler(job.eval)
-            result = await _within(job, run_case(job, sampler, self.caller.ask))
+            result = await _within(job, run_case(job, sampler, self.caller.ask, self._overrides))
         except asyncio.CancelledError:
             result = failed_case(job, GradeError("stopped", "the run was stopped before this case was done"))
         except Exception as error:  # noqa: BLE001 - the one case pays, with a name and a place
@@ -222,7 +241,7 @@ class _Loop:
         self._deliver(job, result)
 
     async def _graded(self, job: Job, output: Output) -> CaseResult:
-        return await _within(job, grade_output(job, output, self.caller.ask))
+        return await _within(job, grade_output(job, output, self.caller.ask, self._overrides))
 
     def _sampler(self, ready: Eval) -> Sampler:
         sampler = self._samplers.get(ready.id)

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from pytest_verica.engine.overrides import Overrides
 from pytest_verica.engine.plan import Job
 from pytest_verica.engine.sampling import Sampler, in_thread, recorded_output
 from pytest_verica.errors import MissingOutput, ProviderError, TargetError
@@ -48,42 +49,49 @@ def target_error(error: BaseException) -> GradeError:
     return GradeError("internal", f"no output: {type(error).__name__}: {error}", text)
 
 
-def grade_recorded(job: Job) -> CaseResult:
+def grade_recorded(job: Job, overrides: Overrides) -> CaseResult:
     """An offline case, graded where it is asked for: no loop, no thread."""
     target = job.eval.config.target
     assert isinstance(target, (ColumnTarget, RecordTarget))
     try:
-        output = recorded_output(target, job.case)
-    except TargetError as error:
+        output = overrides.sampled(job.eval, job.case) or recorded_output(target, job.case)
+    except Exception as error:  # noqa: BLE001 - a crash is an error verdict with a name and a place
         return failed_case(job, target_error(error))
-    return CaseResult(output, None, {c.id: _timed(c, job, output) for c in job.criteria})
+    return grade_inline(job, output, overrides)
 
 
-def _timed(criterion: Criterion, job: Job, output: Output) -> Grade:
+def grade_inline(job: Job, output: Output, overrides: Overrides) -> CaseResult:
+    """Grades an output by criteria that need neither the loop nor a thread."""
+    return CaseResult(output, None, {c.id: _timed(c, job, output, overrides) for c in job.criteria})
+
+
+def _timed(criterion: Criterion, job: Job, output: Output, overrides: Overrides) -> Grade:
     started = time.perf_counter()
-    grade = criterion.grade(job.case, output)
+    grade = overrides.graded(criterion, job.case, output) or criterion.grade(job.case, output)
     object.__setattr__(grade, "duration_s", time.perf_counter() - started)  # fresh, not shared yet
     return grade
 
 
-async def run_case(job: Job, sampler: Sampler, ask: Ask) -> CaseResult:
+async def run_case(job: Job, sampler: Sampler, ask: Ask, overrides: Overrides) -> CaseResult:
     """Samples the case, then grades it."""
     try:
-        output = await sampler(job.case, job.sample, ask)
+        output = overrides.sampled(job.eval, job.case) or await sampler(job.case, job.sample, ask)
     except asyncio.CancelledError:
         raise
     except Exception as error:  # noqa: BLE001 - a crash is an error verdict with a name and a place
         return failed_case(job, target_error(error))
-    return await grade_output(job, output, ask)
+    return await grade_output(job, output, ask, overrides)
 
 
-async def grade_output(job: Job, output: Output, ask: Ask) -> CaseResult:
+async def grade_output(job: Job, output: Output, ask: Ask, overrides: Overrides) -> CaseResult:
     """Grades an output by every selected criterion; those that wait for something wait side by side."""
     grades: dict[str, Grade] = {}
     waiting: list[tuple[str, asyncio.Task[Grade]]] = []
     for criterion in job.criteria:
         if criterion.kind.runs == "inline":
-            grades[criterion.id] = _timed(criterion, job, output)
+            grades[criterion.id] = _timed(criterion, job, output, overrides)
+        elif (overridden := overrides.graded(criterion, job.case, output)) is not None:
+            grades[criterion.id] = overridden
         else:
             waiting.append((criterion.id, asyncio.ensure_future(_grade_waiting(criterion, job, output, ask))))
     try:

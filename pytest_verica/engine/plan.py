@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -110,10 +111,8 @@ def make_eval(
         problems += _target_problems(spec, golden)
     problems += _model_problems(spec, needs_credential)
     prompt = None
-    try:
+    with contextlib.suppress(TemplateError):  # it is among the problems already
         prompt = None if config.prompt is None else Prompt(config.prompt)
-    except TemplateError:
-        pass  # it is among the problems already
     context = BuildContext(spec.base_dir, () if prompt is None else prompt.tools)
     criteria: list[Criterion] = []
     for index, criterion in enumerate(config.criteria):
@@ -123,7 +122,9 @@ def make_eval(
             pass  # it is among the problems already
         except ConfigError as error:
             place = spec.place(("criteria", index))
-            problems += [Problem(f"criterion {criterion.name!r}: {p.message}", p.place or place) for p in error.problems]
+            problems += [
+                Problem(f"criterion {criterion.name!r}: {p.message}", p.place or place) for p in error.problems
+            ]
     if problems:
         raise ConfigError(problems)
     model = None if config.model is None else config.model.spec()

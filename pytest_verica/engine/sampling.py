@@ -1,4 +1,4 @@
-"""Producing the output of a case: by a prompt, a column, a callable or an HTTP endpoint. Always an Output or an error."""
+"""Producing the output of a case: by a prompt, a column, a callable or an HTTP endpoint."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _python_sampler(target: PythonTarget, ready: Eval) -> Sampler:
         except (asyncio.TimeoutError, TimeoutError):
             message = f"{target.python} gave no answer within {target.timeout:g} s"
             raise TargetError("timeout", message) from None
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever the user's code raises is the case's error
             detail = f"{target.python} raised {type(error).__name__}: {error}"
             raise TargetError("target_raised", detail, traceback.format_exc()) from None
         if value is None:
@@ -188,7 +188,7 @@ def import_target(reference: str, base_dir: Path) -> Callable[..., Any]:
         found: Any = import_module(module_name)
         for part in path.split("."):
             found = getattr(found, part)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - importing runs the user's code
         raise ConfigError(f"`{reference}` cannot be imported: {type(error).__name__}: {error}") from None
     if not callable(found):
         raise ConfigError(f"`{reference}` is {type(found).__name__}, not a callable")
@@ -208,7 +208,9 @@ def _arguments_for(
     if unknown:
         known = ", ".join(columns)
         wanted = ", ".join(repr(name) for name in unknown)
-        raise ConfigError([Problem(f"`{reference}` takes {wanted}, which the golden set does not have; columns: {known}")])
+        raise ConfigError(
+            [Problem(f"`{reference}` takes {wanted}, which the golden set does not have; columns: {known}")]
+        )
     taken = [p.name for p in named if p.name in columns]
     whole = any(p.name == "case" and p.name not in columns for p in named)
 

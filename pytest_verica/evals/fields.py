@@ -27,13 +27,15 @@ Location = tuple[str | int, ...]
 class Strict(BaseModel):
     """An unknown key is an error; what was read is not changed afterwards."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
 
 def templates_of(model: BaseModel, at: Location = ()) -> Iterator[tuple[Location, str]]:
     """Every template text inside a model, with the path of keys that leads to it."""
     for name, field in type(model).model_fields.items():
-        marked = any(isinstance(mark, TemplateMark) for mark in field.metadata) or "TemplateMark" in repr(field.annotation)
+        marked = any(isinstance(mark, TemplateMark) for mark in field.metadata) or "TemplateMark" in repr(
+            field.annotation
+        )
         yield from _texts(getattr(model, name), (*at, field.alias or name), marked)
 
 

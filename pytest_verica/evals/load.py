@@ -133,9 +133,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}? " if near else ""
 
 
-def problems_of(
-    error: ValidationError, model: type[BaseModel], document: Document, at: Location = ()
-) -> list[Problem]:
+def problems_of(error: ValidationError, model: type[BaseModel], document: Document, at: Location = ()) -> list[Problem]:
     """A pydantic error as problems with places; unknown keys name the nearest known one."""
     problems = []
     for item in error.errors(include_url=False, include_context=False, include_input=False):

@@ -31,7 +31,7 @@ class ToolCallConfig(Strict):
 class MessageConfig(Strict):
     role: Literal["system", "user", "assistant", "tool"]
     content: TemplateText | None = None
-    tool_calls: list[ToolCallConfig] = []
+    tool_calls: list[ToolCallConfig] = Field(default_factory=list)
     tool_call_id: str | None = None
 
     @model_validator(mode="after")
@@ -49,7 +49,7 @@ class PromptConfig(Strict):
     system: TemplateText | None = None
     user: TemplateText | None = None
     messages: list[MessageConfig] | None = None
-    tools: list[ToolConfig] = []
+    tools: list[ToolConfig] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _one_form(self) -> PromptConfig:

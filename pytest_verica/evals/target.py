@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -28,7 +28,7 @@ class ColumnTarget(Strict):
 
     def columns(self) -> dict[str, str]:
         """Part of the output -> column."""
-        return {part: column for part, column in self.model_dump(exclude_none=True).items()}
+        return dict(self.model_dump(exclude_none=True))
 
 
 class RecordTarget(Strict):
@@ -82,7 +82,7 @@ class HttpTarget(Strict):
     http: HttpRequest
 
 
-TargetConfig = Union[ColumnTarget, RecordTarget, PythonTarget, HttpTarget]
+TargetConfig = ColumnTarget | RecordTarget | PythonTarget | HttpTarget
 TARGETS: Mapping[str, type[Strict]] = {
     "column": ColumnTarget,
     "record": RecordTarget,

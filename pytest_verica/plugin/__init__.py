@@ -1,8 +1,7 @@
-"""What pytest loads at every start: options, hook specifications, the marker. Inert, and almost free, without --verica."""
+"""What pytest loads at every start: options, hook specifications, the marker. Inert without --verica."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -52,10 +51,10 @@ def case(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
-def verica(request: pytest.FixtureRequest) -> Iterator[Any]:
+def verica(request: pytest.FixtureRequest) -> Any:
     """Grades an output inside a test: `verica.grade(output, criterion)` and `verica.check(output, criterion)`."""
     if not switched_on(request.config):
         pytest.skip("an eval: run it with --verica")
     from pytest_verica.plugin.bench import bench_for
 
-    yield bench_for(request)
+    return bench_for(request)

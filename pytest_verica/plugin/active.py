@@ -8,6 +8,7 @@ import pytest
 
 from pytest_verica.engine.caller import Caller, CallSettings
 from pytest_verica.engine.engine import Engine
+from pytest_verica.engine.overrides import Overrides
 from pytest_verica.errors import VericaError
 from pytest_verica.evals.load import is_eval_file
 from pytest_verica.plugin.bench import Bench
@@ -82,6 +83,7 @@ class Answering:
             self._make_caller,
             window=max(SMALLEST_WINDOW, WINDOW_PER_CALL * share),
             local_concurrency=share,
+            overrides=_overrides(self._config.hook),
         )
 
     def _make_caller(self) -> Caller:
@@ -100,12 +102,21 @@ class Answering:
         )
 
 
+def _overrides(hook: Any) -> Overrides:
+    """The users' hooks, where there are any: they are asked for every output and every verdict."""
+    sample, grade = hook.pytest_verica_sample, hook.pytest_verica_grade
+    return Overrides(
+        (lambda ready, case: sample(eval=ready, case=case)) if sample.get_hookimpls() else None,
+        (lambda criterion, case, output: grade(criterion=criterion, case=case, output=output))
+        if grade.get_hookimpls()
+        else None,
+    )
+
+
 class Active:
     """The hooks of collection and of the session's ends."""
 
-    def __init__(
-        self, role: Role, evals: Evals, running: Running, recording: Recording, answering: Answering
-    ) -> None:
+    def __init__(self, role: Role, evals: Evals, running: Running, recording: Recording, answering: Answering) -> None:
         self._role = role
         self._evals = evals
         self._running = running

@@ -20,6 +20,7 @@ from pytest_verica.plugin.recording import LINES_OF_TEST, Recording
 from pytest_verica.plugin.running import Running
 from pytest_verica.plugin.ticket import Ticket
 
+
 class Bench:
     """What a test gets as `verica`."""
 

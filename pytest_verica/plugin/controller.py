@@ -194,7 +194,10 @@ class Controller:
         # A run that stopped half way has misses that no gate has weighed: that is not green.
         found = summary.evals.get(eval_id)
         unweighed = (
-            result.status == "skipped" and self._settings.shard is None and found is not None and found.totals.counts.missed
+            result.status == "skipped"
+            and self._settings.shard is None
+            and found is not None
+            and found.totals.counts.missed
         )
         if session.exitstatus == pytest.ExitCode.OK and (result.status == "failed" or unweighed):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -68,7 +68,11 @@ def git_state(root: Path) -> Git:
 def _git(root: Path, *args: str) -> str | None:
     try:
         done = subprocess.run(  # noqa: S603 - fixed words, no shell
-            ["git", "-C", str(root), *args], capture_output=True, text=True, timeout=5, check=False  # noqa: S607
+            ["git", "-C", str(root), *args],  # noqa: S607 - whichever git the user has
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -9,6 +9,7 @@ from pluggy import HookspecMarker
 
 if TYPE_CHECKING:
     from pytest_verica.case import Case
+    from pytest_verica.engine.plan import Eval
     from pytest_verica.grade import Grade
     from pytest_verica.graders.criterion import Criterion
     from pytest_verica.graders.protocol import GraderKind
@@ -22,9 +23,9 @@ hookspec = HookspecMarker("pytest")
 def pytest_verica_graders() -> Sequence[GraderKind]:  # type: ignore[empty-body]
     """Registers grader kinds of your own::
 
-        def pytest_verica_graders():
-            from my_graders import KIND
-            return [KIND]
+    def pytest_verica_graders():
+        from my_graders import KIND
+        return [KIND]
     """
 
 
@@ -32,9 +33,9 @@ def pytest_verica_graders() -> Sequence[GraderKind]:  # type: ignore[empty-body]
 def pytest_verica_providers() -> Sequence[ProviderKind]:  # type: ignore[empty-body]
     """Registers doors to models of your own::
 
-        def pytest_verica_providers():
-            from my_provider import KIND
-            return [KIND]
+    def pytest_verica_providers():
+        from my_provider import KIND
+        return [KIND]
     """
 
 
@@ -42,8 +43,18 @@ def pytest_verica_providers() -> Sequence[ProviderKind]:  # type: ignore[empty-b
 def pytest_verica_prices() -> Sequence[Mapping[str, Any]]:  # type: ignore[empty-body]
     """Adds prices, in USD per million tokens, after those of `verica_prices`::
 
-        def pytest_verica_prices():
-            return [{"model": "our-model", "input": "0.10", "output": "0.40"}]
+    def pytest_verica_prices():
+        return [{"model": "our-model", "input": "0.10", "output": "0.40"}]
+    """
+
+
+@hookspec(firstresult=True)
+def pytest_verica_sample(eval: Eval, case: Case) -> Any:
+    """Produces the output of a case in place of the eval's target where it returns something::
+
+    def pytest_verica_sample(eval, case):
+        if eval.config.name == "refunds":
+            return f"You get {case['amount']} back."
     """
 
 
@@ -51,10 +62,10 @@ def pytest_verica_prices() -> Sequence[Mapping[str, Any]]:  # type: ignore[empty
 def pytest_verica_grade(criterion: Criterion, case: Case, output: Output) -> Grade | None:
     """Grades in place of the built-in graders where it returns a grade; every verdict passes through here::
 
-        def pytest_verica_grade(criterion, case, output):
-            if criterion.name == "house_style":
-                from pytest_verica import Grade
-                return Grade.of("we" in (output.text or ""), "looked for the word 'we'")
+    def pytest_verica_grade(criterion, case, output):
+        if criterion.name == "house_style":
+            from pytest_verica import Grade
+            return Grade.of("we" in (output.text or ""), "looked for the word 'we'")
     """
 
 
@@ -62,8 +73,8 @@ def pytest_verica_grade(criterion: Criterion, case: Case, output: Output) -> Gra
 def pytest_verica_graded(case_id: str, criterion_id: str, grade: Mapping[str, Any]) -> None:
     """Told of each verdict, in the process that reports::
 
-        def pytest_verica_graded(case_id, criterion_id, grade):
-            print(case_id, criterion_id, grade["outcome"])
+    def pytest_verica_graded(case_id, criterion_id, grade):
+        print(case_id, criterion_id, grade["outcome"])
     """
 
 
@@ -71,9 +82,9 @@ def pytest_verica_graded(case_id: str, criterion_id: str, grade: Mapping[str, An
 def pytest_verica_gate(eval_id: str, totals: Any) -> str | None:
     """May return a reason to fail an eval's gate, never one to pass::
 
-        def pytest_verica_gate(eval_id, totals):
-            if totals.counts.fail > 3:
-                return "more than three failures"
+    def pytest_verica_gate(eval_id, totals):
+        if totals.counts.fail > 3:
+            return "more than three failures"
     """
 
 
@@ -81,7 +92,7 @@ def pytest_verica_gate(eval_id: str, totals: Any) -> str | None:
 def pytest_verica_report(path: str) -> None:
     """Told where the JSON report was written, to make another of it::
 
-        def pytest_verica_report(path):
-            import json
-            print(json.load(open(path))["run"]["id"])
+    def pytest_verica_report(path):
+        import json
+        print(json.load(open(path))["run"]["id"])
     """

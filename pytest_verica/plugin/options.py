@@ -1,4 +1,4 @@
-"""Every option, declared once: flag, ini key, type, default, help. Read by the plugin's thin entry, so it imports nothing."""
+"""Every option, declared once. Read by the plugin's thin entry, so it imports next to nothing."""
 
 from __future__ import annotations
 

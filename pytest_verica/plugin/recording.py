@@ -41,9 +41,7 @@ class Recording:
         """The case is produced anew: its new output is written too."""
         self._cases_written.discard(ticket.key)
 
-    def lines(
-        self, node_id: str, ticket: Ticket, grade: Grade, told: Reported, result: CaseResult | None
-    ) -> list[str]:
+    def lines(self, node_id: str, ticket: Ticket, grade: Grade, told: Reported, result: CaseResult | None) -> list[str]:
         """The lines of one verdict, after those of its eval and its case where they were not written yet."""
         lines: list[str] = []
         ready, case = ticket.eval, ticket.case
@@ -53,9 +51,7 @@ class Recording:
         if result is not None and ticket.key not in self._cases_written:
             self._cases_written.add(ticket.key)
             lines.append(_case_record(ticket, result).to_line())
-        verdict = VerdictRecord(
-            ready.id, case.id, ticket.criterion.id, ticket.sample, node_id, grade.to_json(), told
-        )
+        verdict = VerdictRecord(ready.id, case.id, ticket.criterion.id, ticket.sample, node_id, grade.to_json(), told)
         lines.append(verdict.to_line())
         return lines
 
@@ -69,7 +65,15 @@ class Recording:
             file=ready.id.partition("::")[0],
             kind="function" if ready.function else "file",
             criteria=tuple(
-                CriterionRecord(c.id, c.name, c.kind.name, c.config.model_dump(mode="json", by_alias=True, exclude_defaults=True), c.version_hash, None, c.judge_hash)
+                CriterionRecord(
+                    c.id,
+                    c.name,
+                    c.kind.name,
+                    c.config.model_dump(mode="json", by_alias=True, exclude_defaults=True),
+                    c.version_hash,
+                    None,
+                    c.judge_hash,
+                )
                 for c in ready.criteria
             ),
             planned=planned,

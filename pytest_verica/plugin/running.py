@@ -253,7 +253,9 @@ class Running:
         job = self._jobs[ticket.key]
         value = self._returned.pop(ticket.key, None)
         if value is None:
-            message = f"{ticket.eval.id} returned nothing; its criteria need an output: return a text, a mapping or an Output"
+            message = (
+                f"{ticket.eval.id} returned nothing; its criteria need an output: return a text, a mapping or an Output"
+            )
             return failed_case(job, GradeError("no_output", message))
         try:
             output = output_of(value)

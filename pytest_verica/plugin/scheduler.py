@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -41,7 +42,7 @@ def blocks_of(collection: Sequence[str], workers: int, most_cases: int) -> list[
     starts = [index for index in range(len(collection)) if index == 0 or _parted(collection, index)]
     cases = max(1, min(most_cases, len(starts) // (max(1, workers) * BLOCKS_PER_WORKER)))
     edges = [*starts[::cases], len(collection)]
-    return [range(first, last) for first, last in zip(edges, edges[1:], strict=False)]
+    return [range(first, last) for first, last in pairwise(edges)]
 
 
 def _parted(collection: Sequence[str], index: int) -> bool:
@@ -93,7 +94,8 @@ class BlockScheduling:
     def schedule(self) -> None:
         if self.collection is None:
             first, *others = self._collections.items()
-            if any([self._say_difference(node, found, first[1]) for node, found in others]):
+            differing = [node for node, found in others if self._say_difference(node, found, first[1])]
+            if differing:
                 return
             self.collection = first[1]
             self._blocks.extend(blocks_of(self.collection, len(self._pending), self._most_cases))

@@ -1,4 +1,4 @@
-"""What a run says on the terminal: the options in force, a live line, the summary. Words only; nothing is decided here."""
+"""What a run says on the terminal: the options in force and the summary. Nothing is decided here."""
 
 from __future__ import annotations
 
@@ -42,7 +42,11 @@ class Terminal:
             self._eval(terminalreporter, found, summary.gates.get(eval_id))
         if RUN_GATE in summary.gates:
             write("")
-            self._gate(terminalreporter, f"gate over the whole run (≥ {_percent(self._settings.gate)})", summary.gates[RUN_GATE])
+            self._gate(
+                terminalreporter,
+                f"gate over the whole run (≥ {_percent(self._settings.gate)})",
+                summary.gates[RUN_GATE],
+            )
         if len(summary.evals) > 1:
             write("")
             write(f"all evals: {rate_line(summary.overall.counts)}")
@@ -81,7 +85,9 @@ def rate_line(counts: Counts) -> str:
     """`93.3 %, 56 of 60 graded, 12 N/A, 0 errors, 4 missed`; a rate never stands without its denominator."""
     rate = "no rate" if counts.rate is None else _percent(counts.rate)
     errors = f"{counts.error} error{'' if counts.error == 1 else 's'}"
-    return f"{rate}, {counts.passed} of {counts.graded} graded passed, {counts.na} N/A, {errors}, {counts.missed} missed"
+    return (
+        f"{rate}, {counts.passed} of {counts.graded} graded passed, {counts.na} N/A, {errors}, {counts.missed} missed"
+    )
 
 
 def cost_line(cost: Cost) -> str:
