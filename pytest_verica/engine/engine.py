@@ -97,9 +97,10 @@ class Engine:
         with self._lock:
             future = self._futures[job.key]
             self._unread -= 1  # before the wait: what is waited for must not be kept out by the window
-            if job.key in self._queued and self._queue[0] is not job:
-                self._queue.remove(job)
-                self._queue.appendleft(job)
+            if job.key in self._queued and self._queue[0].key != job.key:
+                queued = next(waiting for waiting in self._queue if waiting.key == job.key)
+                self._queue.remove(queued)
+                self._queue.appendleft(queued)
         self._running_loop().poke()
         result = future.result()
         with self._lock:

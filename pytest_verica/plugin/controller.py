@@ -15,14 +15,20 @@ from pytest_verica.evals.gate import GateConfig
 from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
 from pytest_verica.plugin.reports import LINES, WORD
-from pytest_verica.plugin.scheduler import case_of
+from pytest_verica.plugin.grouping import case_of
 from pytest_verica.plugin.settings import Settings
+from pytest_verica.report.failure import excerpt
 from pytest_verica.report.gate import judge_gate
 from pytest_verica.report.json_report import write_report
-from pytest_verica.report.summary import RunSummary, read_run
+from pytest_verica.report.summary import EvalSummary, RunSummary, read_run
 from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, RunEnd, VerdictRecord, from_line
 from pytest_verica.store.folder import RunFolder
 from pytest_verica.store.journal import JournalWriter
+
+MOST_MISSES = 50
+"""Misses that a failed gate lists."""
+LONGEST_REASON = 200
+"""Characters of each of their reasons."""
 
 
 class Controller:
@@ -36,7 +42,8 @@ class Controller:
         self._journal: JournalWriter | None = None
         self._evals: set[str] = set()
         self._crashed: list[tuple[str, str]] = []
-        self._again: list[str] = []
+        self._again: list[tuple[str, str]] = []
+        self._not_applicable: set[str] = set()
         self.summary: RunSummary | None = None
         self.report_path: Path | None = None
         self.warnings: list[str] = []
@@ -50,8 +57,11 @@ class Controller:
         for line in lines:
             self._append(line)
         self._tell(lines[-1])
-        if getattr(report, WORD, None) in ("missed", "errored"):
-            self._again.append(report.nodeid)
+        word = getattr(report, WORD, None)
+        if word in ("missed", "errored"):
+            self._again.append((report.nodeid, str(getattr(report, "wasxfail", ""))))
+        elif word == "skipped":
+            self._not_applicable.add(_eval_of(report.nodeid))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport, sched: Any) -> None:
@@ -135,6 +145,9 @@ class Controller:
         for eval_id, found in summary.evals.items():
             record = found.record
             if record.gate is None:
+                if self._checked_nothing(found):
+                    reason = f"nothing was graded: {found.totals.counts.na} not applicable, 0 errors"
+                    gates[eval_id] = GateResult("failed", (reason,), {})
                 continue
             result = judge_gate(
                 GateConfig.model_validate(record.gate),
@@ -159,6 +172,13 @@ class Controller:
             )
         return gates
 
+    def _checked_nothing(self, found: EvalSummary) -> bool:
+        """Whether an eval without a gate would be green for nothing: all of it ran, every verdict is N/A, and not
+        because its author skips the test."""
+        record, counts = found.record, found.totals.counts
+        whole = record.selected == record.planned == counts.ran and self._settings.shard is None
+        return whole and counts.na == counts.ran and record.id in self._not_applicable
+
     def _partial(self) -> str | None:
         """Why no gate can be judged, whatever ran."""
         shard = self._settings.shard
@@ -181,7 +201,7 @@ class Controller:
         text = "\n".join(result.reasons)
         if result.status == "failed":
             report.outcome = "failed"
-            report.longrepr = text
+            report.longrepr = "\n".join([text, *self._misses_of(eval_id)])
         elif result.status == "skipped":
             report.outcome = "skipped"
             report.longrepr = (path, 0, text)
@@ -202,13 +222,21 @@ class Controller:
         if session.exitstatus == pytest.ExitCode.OK and (result.status == "failed" or unweighed):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
+    def _misses_of(self, eval_id: str) -> list[str]:
+        """The misses that a failed gate shows, each with its reason."""
+        heads = ("",) if eval_id == RUN_GATE else (f"{eval_id}::", f"{eval_id}[")
+        found = [(nodeid, why) for nodeid, why in self._again if nodeid.startswith(heads)]
+        lines = [f"  {nodeid}: {excerpt(why, LONGEST_REASON)}" for nodeid, why in found[:MOST_MISSES]]
+        more = len(found) - MOST_MISSES
+        return [*lines, f"  and {more} more"] if more > 0 else lines
+
     def _remember_misses(self, gates: Iterable[str]) -> None:
         """`--lf` reruns misses too; gates are no items and cannot be rerun."""
         last_failed = self._config.pluginmanager.get_plugin("lfplugin")
         if last_failed is None:
             return
         # Told by reports of its own, so that the plugin keeps its ids in whatever form it likes.
-        for nodeid in self._again:
+        for nodeid, _ in self._again:
             last_failed.pytest_runtest_logreport(_short_report(nodeid, "failed"))
         for eval_id in gates:
             last_failed.pytest_runtest_logreport(_short_report(f"{eval_id}::gate", "passed"))
@@ -217,6 +245,11 @@ class Controller:
 def _short_report(nodeid: str, outcome: Literal["passed", "failed"]) -> pytest.TestReport:
     path = nodeid.partition("::")[0]
     return pytest.TestReport(nodeid, (path, None, nodeid.partition("::")[2]), {}, outcome, None, "call")
+
+
+def _eval_of(nodeid: str) -> str:
+    """The eval of a verdict item."""
+    return nodeid.partition("::" if _is_verdict(nodeid) else "[")[0]
 
 
 def _is_verdict(nodeid: str) -> bool:

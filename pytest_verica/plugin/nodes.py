@@ -18,6 +18,24 @@ if TYPE_CHECKING:
     from pytest_verica.plugin.running import Running
 
 
+class _Lean:
+    """A node without the empty set that pytest gives to each: with tens of thousands of verdicts it weighs megabytes."""
+
+    _keyword_matches: set[str] | None = None
+
+    @property
+    def extra_keyword_matches(self) -> set[str]:
+        """Extra names for `-k`; made when first asked for."""
+        if self._keyword_matches is None:
+            self._keyword_matches = set()
+        return self._keyword_matches
+
+    @extra_keyword_matches.setter
+    def extra_keyword_matches(self, names: set[str]) -> None:
+        if names:
+            self._keyword_matches = names
+
+
 class EvalFile(pytest.File):
     """An eval file; its children are its cases."""
 
@@ -49,7 +67,7 @@ class EvalFile(pytest.File):
                 yield from node.collect()
 
 
-class CaseNode(pytest.Collector):
+class CaseNode(_Lean, pytest.Collector):
     """A case; its children are the verdicts about it."""
 
     ready: Eval
@@ -63,14 +81,15 @@ class CaseNode(pytest.Collector):
     def collect(self) -> Iterator[CriterionItem]:
         repeat = self.ready.config.repeat
         for sample in range(repeat):
+            key = (self.ready.id, self.case.id, sample)
             for criterion in self.parent.evals.criteria_of(self.ready):
                 name = criterion.id if repeat == 1 else f"{criterion.id}[{sample + 1}]"
                 item: CriterionItem = CriterionItem.from_parent(self, name=name)
-                item.ticket = Ticket.of(self.ready, self.case, criterion, sample)
+                item.ticket = Ticket(self.ready, self.case, criterion, sample, key)
                 yield item
 
 
-class CriterionItem(pytest.Item):
+class CriterionItem(_Lean, pytest.Item):
     """One verdict. Runs under the protocol of `running.py`, and under pytest's own where a plugin insists on it."""
 
     ticket: Ticket
@@ -86,7 +105,7 @@ class CriterionItem(pytest.Item):
     def reportinfo(self) -> tuple[Any, int | None, str]:
         return self.path, self.location[1], self.location[2]
 
-    @property
+    @cached_property
     def location(self) -> tuple[str, int | None, str]:  # pytest's own walks paths each time
         node = self.parent
         line = node.case.line

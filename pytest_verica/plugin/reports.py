@@ -10,7 +10,7 @@ import pytest
 
 from pytest_verica.engine.grading import CaseResult
 from pytest_verica.engine.plan import Eval
-from pytest_verica.grade import Grade
+from pytest_verica.grade import OUTCOMES, Grade
 from pytest_verica.plugin.evals import Evals
 from pytest_verica.plugin.recording import LINES_OF_TEST, Recording
 from pytest_verica.plugin.settings import Settings
@@ -33,9 +33,10 @@ _STATUS: dict[str, tuple[str, str, Any]] = {
     "missed": ("missed", "m", ("MISSED", {"yellow": True})),
     "errored": ("errored", "e", ("ERRORED", {"yellow": True})),
 }
+_OUTCOME: dict[str, tuple[str, object]] = {outcome: ("verica.outcome", outcome) for outcome in OUTCOMES}
 _KEYWORDS: dict[str, Any] = {}
-_NOTHING: list[Any] = []
-"""Shared by reports that have nothing to say there: pytest keeps every report until the end."""
+_NOTHING: Any = ()
+"""What reports that captured nothing have for sections: pytest keeps every report until the end."""
 
 
 class CaughtVerdict(Exception):
@@ -108,7 +109,6 @@ class Reports:
     def teardown_of(self, item: pytest.Item) -> pytest.TestReport:
         report = pytest.TestReport(_id_of(item), item.location, _KEYWORDS, "passed", None, "teardown")
         report.sections = _NOTHING
-        report.user_properties = _NOTHING
         setattr(report, WORD, _QUIET)
         return report
 
@@ -206,7 +206,7 @@ def _id_of(item: pytest.Item) -> Any:
 
 
 def _properties(grade: Grade) -> list[tuple[str, object]]:
-    properties: list[tuple[str, object]] = [("verica.outcome", grade.outcome)]
+    properties: list[tuple[str, object]] = [_OUTCOME[grade.outcome]]
     if grade.score is not None:
         properties.append(("verica.score", repr(grade.score)))
     if grade.label is not None:

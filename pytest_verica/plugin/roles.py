@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_verica.plugin.scheduler import BlockScheduling
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.store.folder import new_run_id
+
+if TYPE_CHECKING:
+    from pytest_verica.plugin.scheduler import BlockScheduling
 
 KEY = "verica"
 
@@ -56,6 +58,9 @@ class ControllerRole(Role):
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> BlockScheduling | None:
         if config.getoption("dist") != "load":
             return None
+        # Deferred: xdist's own modules are needed by its controller only.
+        from pytest_verica.plugin.scheduler import BlockScheduling
+
         return BlockScheduling(config, most_cases=2 * self.settings.concurrency)
 
 

@@ -17,6 +17,7 @@ from pytest_verica.engine.grading import CaseResult, failed_case, target_error
 from pytest_verica.engine.plan import Job
 from pytest_verica.errors import TargetError
 from pytest_verica.grade import Grade, GradeError
+from pytest_verica.graders.criterion import Criterion
 from pytest_verica.output import output_of
 from pytest_verica.plugin.functions import capturing
 from pytest_verica.plugin.recording import Recording
@@ -50,8 +51,8 @@ class Running:
         self._reports = reports
         self._recording = recording
         self._engine: Engine | None = None
-        self._jobs: dict[Key, Job] = {}
-        self._left: dict[Key, set[str]] = {}
+        self._chosen: dict[Key, tuple[Criterion, ...]] = {}
+        self._left: dict[Key, int] = {}
         self._results: dict[Key, CaseResult] = {}
         self._returned: dict[Key, Any] = {}
         self._foreign: set[str] | None = None
@@ -77,20 +78,18 @@ class Running:
 
     def select(self, items: list[pytest.Item]) -> dict[str, int]:
         """Learns which verdicts were selected: nothing else is sampled or judged. Returns their number per eval."""
-        criteria: dict[Key, list[Any]] = {}
-        tickets: dict[Key, Ticket] = {}
+        criteria: dict[Key, list[Criterion]] = {}
         selected: dict[str, int] = {}
         for item in items:
             ticket = ticket_of(item)
             if ticket is None:
                 continue
             criteria.setdefault(ticket.key, []).append(ticket.criterion)
-            tickets[ticket.key] = ticket
             selected[ticket.eval.id] = selected.get(ticket.eval.id, 0) + 1
+        shared: dict[tuple[Criterion, ...], tuple[Criterion, ...]] = {}
         for key, chosen in criteria.items():
-            ticket = tickets[key]
-            self._jobs[key] = Job(ticket.eval, ticket.case, ticket.sample, tuple(chosen))
-            self._left[key] = {criterion.id for criterion in chosen}
+            self._chosen[key] = shared.setdefault(tuple(chosen), tuple(chosen))
+            self._left[key] = len(chosen)
         return selected
 
     def look_ahead(self, items: Iterator[pytest.Item]) -> None:
@@ -103,7 +102,7 @@ class Running:
                 continue
             seen.add(ticket.key)
             if ticket.key not in self._results:
-                jobs.append(self._jobs[ticket.key])
+                jobs.append(self._job(ticket))
         if jobs:
             self.engine.feed(jobs)
 
@@ -157,7 +156,7 @@ class Running:
             self._results[ticket.key] = self._skipped_case(ticket, str(stop))
             raise
         except Exception as error:
-            failed = self._results[ticket.key] = failed_case(self._jobs[ticket.key], _body_error(error))
+            failed = self._results[ticket.key] = failed_case(self._job(ticket), _body_error(error))
             self._reports.graded(pyfuncitem, ticket, failed.grades[ticket.criterion.id], failed)
             raise
         self._results[ticket.key] = self._grade_returned(ticket)
@@ -229,15 +228,14 @@ class Running:
         key = ticket.key
         result = self._results.get(key)
         if result is None:
-            result = self._results[key] = self.engine.result(self._jobs[key])
+            result = self._results[key] = self.engine.result(self._job(ticket))
         grade = result.grades.get(ticket.criterion.id)
         if grade is None:
             assert result.target_error is not None
             grade = Grade("error", explanation=result.target_error.message, error=result.target_error)
         self._reports.graded(item, ticket, grade, result)
-        left = self._left[key]
-        left.discard(ticket.criterion.id)
-        if not left:
+        self._left[key] -= 1
+        if not self._left[key]:
             del self._results[key]  # its outputs need not stay in memory
         return grade
 
@@ -245,12 +243,15 @@ class Running:
         """Another plugin runs the item again: the case is produced anew."""
         self._results.pop(ticket.key, None)
         self._recording.forget_case(ticket)
-        self._left[ticket.key] = {criterion.id for criterion in self._jobs[ticket.key].criteria}
+        self._left[ticket.key] = len(self._chosen[ticket.key])
         if not ticket.eval.function:
-            self.engine.forget(self._jobs[ticket.key])
+            self.engine.forget(self._job(ticket))
+
+    def _job(self, ticket: Ticket) -> Job:
+        return Job(ticket.eval, ticket.case, ticket.sample, self._chosen[ticket.key])
 
     def _grade_returned(self, ticket: Ticket) -> CaseResult:
-        job = self._jobs[ticket.key]
+        job = self._job(ticket)
         value = self._returned.pop(ticket.key, None)
         if value is None:
             message = (
@@ -265,7 +266,7 @@ class Running:
 
     def _skipped_case(self, ticket: Ticket, reason: str) -> CaseResult:
         grade = Grade.na(f"skipped by the test: {reason}", evaluated=False)
-        return CaseResult(None, None, {c.id: grade for c in self._jobs[ticket.key].criteria})
+        return CaseResult(None, None, {c.id: grade for c in self._job(ticket).criteria})
 
 
 def _body_error(error: Exception) -> GradeError:

@@ -14,6 +14,8 @@ import pytest
 from xdist.report import report_collection_diff
 from xdist.workermanage import parse_tx_spec_config
 
+from pytest_verica.plugin.grouping import case_of
+
 if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
@@ -21,20 +23,6 @@ BLOCKS_AHEAD = 2
 """Blocks a worker holds at least: it can look into the next one while it works on the first."""
 BLOCKS_PER_WORKER = 8
 """Into so many blocks the share of each worker is cut, so that a slow one does not end long after the others."""
-
-
-def case_of(nodeid: str) -> str:
-    """What the items of one case share: for `a.eval.yaml::case::criterion` and `test[case-criterion]` all but the
-    criterion, for another parametrized test all but the last parameter, else the whole node id."""
-    if nodeid.endswith("]"):
-        head, dash, _ = nodeid.rpartition("-")
-        if dash and "[" in head and ".eval." not in head.partition("::")[0]:
-            return head
-        nodeid = nodeid[: nodeid.rindex("[")] if ".eval." in nodeid.partition("::")[0] else nodeid
-    path, _, rest = nodeid.partition("::")
-    if ".eval." in path and "::" in rest:
-        return nodeid.rpartition("::")[0]
-    return nodeid
 
 
 def blocks_of(collection: Sequence[str], workers: int, most_cases: int) -> list[range]:

@@ -92,6 +92,8 @@ def _raw(config: pytest.Config, option: Option) -> tuple[Any, str]:
     if from_environment:
         return from_environment.split(os.pathsep) if option.kind == "list" else from_environment, "environment"
     from_ini = config.getini(option.ini)
+    if from_ini and option.kind == "path":
+        from_ini = str(_ini_folder(config) / from_ini)  # as pytest's own: relative to the file that says it
     return (from_ini, "ini") if from_ini else (option.default, "default")
 
 
@@ -138,8 +140,11 @@ def _path(raw: Any, config: pytest.Config) -> Path | None:
 
 
 def _paths(raw: Any, config: pytest.Config) -> tuple[Path, ...]:
-    base = config.inipath.parent if config.inipath is not None else config.rootpath
-    return tuple(base / str(item) for item in raw)
+    return tuple(_ini_folder(config) / str(item) for item in raw)
+
+
+def _ini_folder(config: pytest.Config) -> Path:
+    return config.inipath.parent if config.inipath is not None else config.rootpath
 
 
 def _shard(raw: Any, config: pytest.Config) -> tuple[int, int] | None:

@@ -70,8 +70,8 @@ class Terminal:
             if counts is not None and len(record.criteria) > 1:
                 reporter.write_line(f"  {criterion.name}: {rate_line(counts)}")
         if gate is not None:
-            wanted = (record.gate or {}).get("pass_rate")
-            self._gate(reporter, f"gate (≥ {_percent(wanted)})", gate)
+            name = "gate" if record.gate is None else f"gate (≥ {_percent(record.gate.get('pass_rate'))})"
+            self._gate(reporter, name, gate)
         if totals.calls.made or totals.calls.reused:
             reporter.write_line(f"  {cost_line(totals.cost)}")
             reporter.write_line(f"  {calls_line(totals)}")

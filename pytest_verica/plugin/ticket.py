@@ -21,8 +21,9 @@ class Ticket(NamedTuple):
     key: tuple[str, str, int]
 
     @classmethod
-    def of(cls, ready: Eval, case: Case, criterion: Criterion, sample: int = 0) -> Ticket:
-        return cls(ready, case, criterion, sample, (ready.id, case.id, sample))
+    def of(cls, ready: Eval, case: Case, criterion: Criterion) -> Ticket:
+        """The ticket of a case that is sampled once."""
+        return cls(ready, case, criterion, 0, (ready.id, case.id, 0))
 
 
 TICKET = pytest.StashKey[Ticket]()

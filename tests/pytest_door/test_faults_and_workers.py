@@ -1,0 +1,183 @@
+"""A run over a faulty provider, and under xdist: the same verdicts, every call accounted for, nothing bought twice."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pytest_verica.report.summary import read_run
+from pytest_verica.store.folder import answers_path
+from pytest_verica.store.journal import scan_journal
+from pytest_verica.store.responses import ResponseStore
+from tests.fake_provider import FakeProvider
+from tests.pytest_door.reference_eval import CALLS_PER_CASE, CRITERIA, Run, command, environment, run, write_sums
+
+pytestmark = pytest.mark.slow
+
+FAULTS = {"429": 0.05, "500": 0.05, "reset": 0.05}
+
+
+def reference(folder: Path, cases: int, *args: str, **options: object) -> tuple[Run, dict[str, int]]:
+    """A whole run in a folder of its own, and what the provider counted."""
+    folder.mkdir()
+    with FakeProvider(latency_ms=20, wrong_rate=0.1, fail_rate=0.1, **options) as fake:
+        write_sums(folder, fake.url, cases)
+        return run(folder, *args), fake.stats()
+
+
+@pytest.fixture(scope="module")
+def faultless(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    found, _ = reference(tmp_path_factory.mktemp("faultless") / "run", 40)
+    assert found.code == 0, found.text
+    return found
+
+
+def test_faults_change_no_verdict_and_buy_nothing_twice(tmp_path: Path, faultless: Run) -> None:
+    found, stats = reference(tmp_path / "run", 40, faults=FAULTS)
+    assert found.code == 0, found.text
+    assert found.verdicts == faultless.verdicts
+    assert stats["unique"] == 40 * CALLS_PER_CASE
+    assert stats["bought_twice"] == 0
+    assert found.totals["calls"]["made"] == stats["requests"]
+    assert found.totals["calls"]["retried"] == stats["requests"] - stats["unique"] > 0
+    assert found.totals["cost"] == faultless.totals["cost"]
+
+
+@pytest.mark.parametrize("workers", ["2", "4"])
+def test_workers_give_the_run_of_one_process(tmp_path: Path, faultless: Run, workers: str) -> None:
+    found, stats = reference(tmp_path / "run", 40, "-n", workers, faults=FAULTS)
+    assert found.code == 0, found.text
+    assert found.verdicts == faultless.verdicts
+    assert found.totals["cost"] == faultless.totals["cost"]
+    same = ("pass", "fail", "na", "error", "graded", "missed", "rate", "interval", "criteria", "outputs")
+    assert {key: found.totals[key] for key in same} == {key: faultless.totals[key] for key in same}
+    assert stats["bought_twice"] == 0 and stats["unique"] == 40 * CALLS_PER_CASE
+
+
+def test_a_case_is_sampled_once(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    with FakeProvider() as fake:
+        write_sums(folder, fake.url, 30)
+        assert run(folder, "-n", "2").code == 0
+        samples = [body for body in fake.requests if body["model"] == "fake-1"]
+    assert len(samples) == 30
+
+
+def test_an_answered_run_is_run_again_for_nothing(tmp_path: Path) -> None:
+    with FakeProvider() as fake:
+        write_sums(tmp_path, fake.url, 10)
+        first = run(tmp_path)
+        before = fake.stats()["requests"]
+        again = run(tmp_path)
+        assert fake.stats()["requests"] == before
+    assert again.verdicts == first.verdicts
+    assert again.totals["calls"] == {"made": 0, "reused": 30, "retried": 0}
+    assert again.totals["cost"]["total"] == 0
+    assert again.totals["cost"]["avoided"] == pytest.approx(first.totals["cost"]["total"], rel=1e-12)
+
+
+def test_fresh_buys_again_and_replay_buys_nothing(tmp_path: Path) -> None:
+    with FakeProvider() as fake:
+        write_sums(tmp_path, fake.url, 5)
+        run(tmp_path)
+        fresh = run(tmp_path, "--verica-fresh", "-n", "2")
+        assert fresh.totals["calls"]["made"] == 15 and fake.stats()["requests"] == 30
+        replayed = run(tmp_path, "--verica-replay")
+        assert fake.stats()["requests"] == 30 and replayed.code == 0
+        (tmp_path / "sums.jsonl").write_text('{"id": "new", "question": "What is 1 + 1?", "expected": "2"}\n')
+        missing = run(tmp_path, "--verica-replay")
+        assert fake.stats()["requests"] == 30
+    assert missing.code == 1
+    assert "no stored answer for openai_compatible/fake-1 to 'What is 1 + 1?'" in missing.text
+
+
+def killed_run(folder: Path, fake: FakeProvider, calls: int, *args: str) -> None:
+    """Starts a run and kills it with all its workers, without warning, when it has made so many calls."""
+    target = fake.stats()["requests"] + calls
+    process = subprocess.Popen(
+        command("--verica-concurrency=8", *args),
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while fake.stats()["requests"] < target and process.poll() is None:
+        time.sleep(0.002)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def test_twenty_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
+    cases = 120
+    moments = random.Random(20).choices(range(1, 30), k=20)
+    with FakeProvider(latency_ms=30) as fake:
+        write_sums(tmp_path, fake.url, cases)
+        received = stored = in_flight_at_kills = 0
+        for calls in moments:
+            killed_run(tmp_path, fake, calls)
+            settle(fake)
+            now_received, now_stored = fake.stats()["requests"], answers_in(tmp_path)
+            lost = (now_received - received) - (now_stored - stored)
+            assert 0 <= lost <= 8, "only what was in flight is lost"
+            received, stored, in_flight_at_kills = now_received, now_stored, in_flight_at_kills + lost
+            for journal in (tmp_path / ".verica" / "runs").glob("*/journal.jsonl"):
+                list(scan_journal(journal))
+        last = run(tmp_path)
+        requests = fake.stats()["requests"]
+    assert in_flight_at_kills > 0, "no run was killed at work: the test tested nothing"
+    assert last.code == 0, last.text
+    assert len(last.verdicts) == cases * CRITERIA
+    assert requests == cases * CALLS_PER_CASE + in_flight_at_kills
+    assert last.totals["calls"]["made"] == requests - received
+    assert last.totals["calls"]["made"] + last.totals["calls"]["reused"] == cases * CALLS_PER_CASE
+
+
+def settle(fake: FakeProvider) -> None:
+    """Waits until the provider has noticed that its client is gone."""
+    while fake.stats()["in_flight"]:
+        time.sleep(0.01)
+
+
+def answers_in(folder: Path) -> int:
+    store = ResponseStore(answers_path(folder))
+    try:
+        return store.count()
+    finally:
+        store.close()
+
+
+def test_a_killed_worker_costs_its_case_and_reports_each_item_once(tmp_path: Path) -> None:
+    cases = 60
+    with FakeProvider(latency_ms=100) as fake:
+        write_sums(tmp_path, fake.url, cases)
+        report = tmp_path / "report.json"
+        process = subprocess.Popen(
+            command("-n", "2", "-vv", "--verica-concurrency=4", f"--verica-report={report}"),
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        while fake.stats()["answered"] < 30:
+            time.sleep(0.02)
+        workers = psutil.Process(process.pid).children(recursive=True)
+        workers[0].kill()
+        text, _ = process.communicate(timeout=120)
+    assert process.returncode == 1, text
+    [journal] = (tmp_path / ".verica" / "runs").glob("*/journal.jsonl")
+    summary = read_run(journal)
+    counts = summary.overall.counts
+    assert counts.ran == cases * CRITERIA, text
+    assert 1 <= counts.error <= CRITERIA, text
+    words = [line.split()[-1] for line in text.splitlines() if "sums.eval.yaml::" in line and line.startswith("[gw")]
+    assert len(words) == len(set(words)) == cases * CRITERIA
