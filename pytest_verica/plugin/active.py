@@ -54,7 +54,8 @@ def activate(config: pytest.Config) -> None:
     register(Active(role, evals, running, recording, answering), "verica-active")
     if controller is not None:
         register(controller, "verica-controller")
-        register(Terminal(config, settings, controller), "verica-terminal")
+        in_flight = (lambda: running.in_flight) if role.runs else None
+        register(Terminal(config, settings, controller, in_flight), "verica-terminal")
 
 
 class Answering:

@@ -14,8 +14,8 @@ from pytest_verica.errors import StoreError
 from pytest_verica.evals.gate import GateConfig
 from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
-from pytest_verica.plugin.reports import LINES, WORD
 from pytest_verica.plugin.grouping import case_of
+from pytest_verica.plugin.reports import LINES, WORD
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.failure import excerpt
 from pytest_verica.report.gate import judge_gate

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Lean:
-    """A node without the empty set that pytest gives to each: with tens of thousands of verdicts it weighs megabytes."""
+    """A node without the empty set that pytest gives to each: over tens of thousands it weighs megabytes."""
 
     _keyword_matches: set[str] | None = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_verica.plugin.controller import Controller
+from pytest_verica.plugin.live import Live
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.summary import EvalSummary
 from pytest_verica.report.totals import Cost, Counts, Totals
@@ -19,12 +21,28 @@ if TYPE_CHECKING:
 
 
 class Terminal:
-    """The header and the summary."""
+    """The header, the summary, and the live line where the terminal has one.
 
-    def __init__(self, config: pytest.Config, settings: Settings, controller: Controller) -> None:
+    in_flight: model calls under way in this process, None where others make them.
+    """
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        settings: Settings,
+        controller: Controller,
+        in_flight: Callable[[], int] | None,
+    ) -> None:
+        self._in_flight = in_flight
         self._config = config
         self._settings = settings
         self._controller = controller
+
+    def pytest_sessionstart(self) -> None:
+        manager = self._config.pluginmanager
+        reporter = manager.get_plugin("terminalreporter")
+        if reporter is not None and Live.wanted(self._config, reporter):
+            manager.register(Live(reporter, self._in_flight), "verica-live")
 
     def pytest_report_header(self) -> str | None:
         shown = self._settings.shown()

@@ -28,7 +28,8 @@ gate: 0.1
 
 @pytest.mark.slow
 def test_verdicts_equal_the_published_ones(shared_data: Path, tmp_path: Path) -> None:
-    rows = [json.loads(line) for line in (shared_data / "gsm8k" / "model_solutions_200.jsonl").open()]
+    text = (shared_data / "gsm8k" / "model_solutions_200.jsonl").read_text("utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
     published: dict[tuple[str, str], bool] = {}
     for model in PUBLISHED:
         (tmp_path / f"m{model}.eval.yaml").write_text(_EVAL.format(model=f"m{model}"))
