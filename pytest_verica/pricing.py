@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -76,6 +76,16 @@ class Prices:
         except tomllib.TOMLDecodeError as error:
             raise ConfigError(f"the price table is not TOML: {error}", Place(str(path))) from None
         return cls(table, source=str(path))
+
+    def extended(self, rows: Sequence[Mapping[str, Any]], source: str) -> Prices:
+        """These prices, and after them those of `rows`, each with the keys of a `[[price]]` of prices.toml.
+
+        Raises:
+            ConfigError: a row is no price.
+        """
+        more = Prices()
+        more._table = [*self._table, *_read_table({"price": list(rows)}, source)]
+        return more
 
     def cost(self, provider: str, model: str, usage: Usage | None, *, base_url: str | None = None) -> Decimal | None:
         """USD of one call, None where its usage or the price of its model is unknown.

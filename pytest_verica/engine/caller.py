@@ -203,8 +203,7 @@ class Caller:
                     outcome = "limited"
                 wait = self._settings.retry.wait_s(attempt, error, self._random)
                 if wait is None:
-                    error.attempts = attempt
-                    raise
+                    raise self._settings.retry.given_up(attempt, error) from None
             finally:
                 self.in_flight -= 1
                 limiter.release(outcome)

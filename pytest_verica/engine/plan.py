@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_verica.case import Case
+from pytest_verica.engine.callables import arguments_for, import_target
 from pytest_verica.errors import ConfigError, Problem, TemplateError
 from pytest_verica.evals.config import EvalConfig, EvalSpec, PythonRows
 from pytest_verica.evals.fields import Location, templates_of
 from pytest_verica.evals.load import nearest
 from pytest_verica.evals.prompt import Prompt
-from pytest_verica.evals.target import ColumnTarget, HttpTarget, RecordTarget
+from pytest_verica.evals.target import ColumnTarget, HttpTarget, PythonTarget, RecordTarget
 from pytest_verica.golden import GoldenSet, load_golden_set
 from pytest_verica.graders.criterion import Criterion, make_criterion
 from pytest_verica.graders.protocol import BuildContext, GraderKind
@@ -107,8 +108,7 @@ def make_eval(
     if not function and config.target is None and config.prompt is None:
         problems.append(Problem("nothing to evaluate: write a `target`, or `prompt` with `model`", spec.place(())))
     problems += _template_problems(spec, golden)
-    if not any(isinstance(problem, TemplateError) for problem in problems):
-        problems += _target_problems(spec, golden)
+    problems += _target_problems(spec, golden)
     problems += _model_problems(spec, needs_credential)
     prompt = None
     with contextlib.suppress(TemplateError):  # it is among the problems already
@@ -167,6 +167,11 @@ def _target_problems(spec: EvalSpec, golden: GoldenSet) -> list[Problem]:
         for part, column in named.items()
         if column not in golden.columns
     ]
+    if isinstance(target, PythonTarget):
+        try:
+            arguments_for(import_target(target.python, spec.base_dir), target.python, golden.columns)
+        except ConfigError as error:
+            problems += [Problem(problem.message, spec.place(("target", "python"))) for problem in error.problems]
     if isinstance(target, HttpTarget):
         problems += [
             Problem(f"the environment variable {name} is not set; a header needs it", spec.place(("target", "http")))

@@ -8,18 +8,16 @@ import functools
 import inspect
 import json
 import os
-import sys
 import threading
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from pytest_verica.case import Case
 from pytest_verica.completion import Answer
+from pytest_verica.engine.callables import arguments_for, import_target
 from pytest_verica.engine.plan import Eval
-from pytest_verica.errors import ConfigError, MissingPath, Problem, TargetError
+from pytest_verica.errors import MissingPath, TargetError
 from pytest_verica.evals.target import (
     ENVIRONMENT_REFERENCE,
     ColumnTarget,
@@ -150,7 +148,7 @@ def _rendered(body: Any, scope: Scope) -> Any:
 
 def _python_sampler(target: PythonTarget, ready: Eval) -> Sampler:
     function = import_target(target.python, ready.base_dir)
-    arguments = _arguments_for(function, target.python, ready.golden.columns)
+    arguments = arguments_for(function, target.python, ready.golden.columns)
 
     async def sample(case: Case, index: int, ask: Ask) -> Output:
         fresh = copy.deepcopy(case)
@@ -173,52 +171,6 @@ def _python_sampler(target: PythonTarget, ready: Eval) -> Sampler:
         return output_of(value)
 
     return sample
-
-
-def import_target(reference: str, base_dir: Path) -> Callable[..., Any]:
-    """The callable that `module:function` names; modules beside the eval file are found too.
-
-    Raises:
-        ConfigError: there is no such module or function.
-    """
-    module_name, _, path = reference.partition(":")
-    if str(base_dir) not in sys.path:
-        sys.path.insert(0, str(base_dir))
-    try:
-        found: Any = import_module(module_name)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except Exception as error:  # noqa: BLE001 - importing runs the user's code
-        raise ConfigError(f"`{reference}` cannot be imported: {type(error).__name__}: {error}") from None
-    if not callable(found):
-        raise ConfigError(f"`{reference}` is {type(found).__name__}, not a callable")
-    return found  # type: ignore[no-any-return]
-
-
-def _arguments_for(
-    function: Callable[..., Any], reference: str, columns: tuple[str, ...]
-) -> Callable[[Case], Mapping[str, Any]]:
-    parameters = list(inspect.signature(function).parameters.values())
-    named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return lambda case: dict(case)
-    if [p.name for p in named] == ["case"] and "case" not in columns:
-        return lambda case: {"case": case}
-    unknown = [p.name for p in named if p.name not in columns and p.name != "case" and p.default is p.empty]
-    if unknown:
-        known = ", ".join(columns)
-        wanted = ", ".join(repr(name) for name in unknown)
-        raise ConfigError(
-            [Problem(f"`{reference}` takes {wanted}, which the golden set does not have; columns: {known}")]
-        )
-    taken = [p.name for p in named if p.name in columns]
-    whole = any(p.name == "case" and p.name not in columns for p in named)
-
-    def arguments(case: Case) -> Mapping[str, Any]:
-        values = {name: case[name] for name in taken}
-        return {**values, "case": case} if whole else values
-
-    return arguments
 
 
 async def in_thread(call: Callable[[], Any], timeout_s: float) -> Any:

@@ -76,7 +76,8 @@ class Answering:
             ConfigError, StoreError: a file of them is wrong.
         """
         self._recorded = [RecordedAnswers(path) for path in self._settings.recorded]
-        self._prices = Prices.load(self._settings.prices)
+        more = [row for rows in self._config.hook.pytest_verica_prices() for row in rows]
+        self._prices = Prices.load(self._settings.prices).extended(more, "pytest_verica_prices")
 
     def __call__(self) -> Engine:
         share = self._role.share

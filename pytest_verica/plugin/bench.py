@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pytest_verica.declare import Declared
+from pytest_verica.engine.grading import CaseResult
 from pytest_verica.engine.plan import Job
 from pytest_verica.errors import VericaError
 from pytest_verica.evals.marker import eval_from_marker
@@ -16,9 +18,12 @@ from pytest_verica.grade import Grade
 from pytest_verica.output import Output, output_of
 from pytest_verica.plugin.evals import Evals, place_of
 from pytest_verica.plugin.functions import columns_of
-from pytest_verica.plugin.recording import LINES_OF_TEST, Recording
+from pytest_verica.plugin.recording import BENCH, Recording
 from pytest_verica.plugin.running import Running
 from pytest_verica.plugin.ticket import Ticket
+from pytest_verica.run import Reported
+
+_TOLD: dict[str, Reported] = {"pass": "passed", "fail": "failed", "na": "skipped", "error": "error"}
 
 
 class Bench:
@@ -29,7 +34,8 @@ class Bench:
         self._evals = evals
         self._running = running
         self._recording = recording
-        self._graded = 0
+        self._graded: list[tuple[Ticket, Grade, CaseResult]] = []
+        item.stash[BENCH] = self.lines
 
     def grade(self, output: str | Output | Mapping[str, Any], criterion: Declared | Mapping[str, Any]) -> Grade:
         """The grade of an output by a criterion such as `text_check(name="polite", contains="please")`.
@@ -38,7 +44,7 @@ class Bench:
             ConfigError: the criterion is wrong.
         """
         item = self._item
-        self._graded += 1
+        number = len(self._graded) + 1
         callspec = getattr(item, "callspec", None)
         columns = {} if callspec is None else columns_of(callspec.params)
         spec = eval_from_marker(
@@ -49,16 +55,27 @@ class Bench:
             base_dir=item.path.parent,
             kinds={name: kind.config for name, kind in self._evals.kinds.items()},
         )
-        rows = golden_set_from_rows([{**columns, "id": f"check-{self._graded}"}], item.nodeid)
+        rows = golden_set_from_rows([{**columns, "id": f"check-{number}"}], item.nodeid)
         ready = self._evals.ready(spec, rows, item.nodeid, function=True)
         case = rows[0]
         result = self._running.engine.grade(Job(ready, case, 0, ready.criteria), output_of(output))
         checked = ready.criteria[0]
         grade = result.grades[checked.id]
-        told = {"pass": "passed", "fail": "failed", "na": "skipped", "error": "error"}[grade.outcome]
-        lines = self._recording.lines(item.nodeid, Ticket.of(ready, case, checked), grade, told, result)  # type: ignore[arg-type]
-        item.stash.setdefault(LINES_OF_TEST, []).extend(lines)
+        self._graded.append((Ticket.of(ready, case, checked), grade, result))
         return grade
+
+    def lines(self) -> list[str]:
+        """The journal lines of the test: one eval with every criterion that was used."""
+        if not self._graded:
+            return []
+        used = {ticket.criterion.id: ticket.criterion for ticket, _, _ in self._graded}
+        whole = replace(self._graded[0][0].eval, criteria=tuple(used.values()))
+        self._recording.expect(whole.id, len(self._graded))
+        lines: list[str] = []
+        for ticket, grade, result in self._graded:
+            of_whole = ticket._replace(eval=whole)
+            lines += self._recording.lines(self._item.nodeid, of_whole, grade, _TOLD[grade.outcome], result)
+        return lines
 
     def check(self, output: str | Output | Mapping[str, Any], criterion: Declared | Mapping[str, Any]) -> Grade:
         """The same, asserted: a fail fails the test, N/A skips it.

@@ -16,7 +16,7 @@ from pytest_verica.case import Case
 from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.config import EvalSpec
-from pytest_verica.evals.load import load_eval
+from pytest_verica.evals.load import criterion_id, load_eval
 from pytest_verica.golden import GoldenSet
 from pytest_verica.graders.criterion import Criterion
 from pytest_verica.graders.protocol import GraderKind
@@ -55,8 +55,10 @@ class Evals:
         spec = load_eval(path, nodeid, {name: kind.config for name, kind in self.kinds.items()})
         return self.add(spec, load_golden(spec), nodeid)
 
-    def add(self, spec: EvalSpec, golden: GoldenSet, eval_id: str, *, function: bool = False) -> Eval:
-        """Checks an eval and keeps it.
+    def add(
+        self, spec: EvalSpec, golden: GoldenSet, eval_id: str, *, function: bool = False, whole: bool = False
+    ) -> Eval:
+        """Checks an eval and keeps it. whole: its golden set holds only what the options left already.
 
         Raises:
             ConfigError: everything that is wrong with it.
@@ -74,7 +76,8 @@ class Evals:
         if problems:
             raise ConfigError(problems)
         self.by_id[eval_id] = ready
-        self._planned[eval_id] = len(self.cases_of(ready)) * len(ready.criteria) * ready.config.repeat
+        cases = len(ready.golden) if whole else len(self.cases_of(ready))
+        self._planned[eval_id] = cases * len(ready.criteria) * ready.config.repeat
         return ready
 
     def ready(self, spec: EvalSpec, golden: GoldenSet, eval_id: str, *, function: bool = False) -> Eval:
@@ -98,21 +101,29 @@ class Evals:
 
     def cases_of(self, ready: Eval) -> list[Case]:
         """The cases that `--verica-shard` and `--verica-sample` leave, in the golden set's order."""
-        cases = list(ready.golden)
+        return self.narrowed(ready.golden, ready.config.name)
+
+    def narrowed(self, golden: GoldenSet, name: str) -> list[Case]:
+        """The same, of a golden set of the eval of that name."""
+        cases = list(golden)
         shard, sample = self._settings.shard, self._settings.sample
         if shard is not None:
             cases = [case for case in cases if _shard_of(case, shard[1]) == shard[0]]
         if sample is not None and sample < len(cases):
-            chosen = random.Random(f"{SAMPLE_SEED}:{ready.config.name}").sample(range(len(cases)), sample)  # noqa: S311
+            chosen = random.Random(f"{SAMPLE_SEED}:{name}").sample(range(len(cases)), sample)  # noqa: S311
             cases = [cases[index] for index in sorted(chosen)]
         return cases
 
     def criteria_of(self, ready: Eval) -> tuple[Criterion, ...]:
         """The criteria that `--verica-criterion` leaves."""
-        pattern = self._settings.criterion
-        if pattern is None:
+        if self._settings.criterion is None:
             return ready.criteria
-        return tuple(c for c in ready.criteria if fnmatchcase(c.name, pattern) or fnmatchcase(c.id, pattern))
+        return tuple(criterion for criterion in ready.criteria if self.wants(criterion.name))
+
+    def wants(self, criterion: str) -> bool:
+        """Whether `--verica-criterion` leaves a criterion of that name."""
+        pattern = self._settings.criterion
+        return pattern is None or fnmatchcase(criterion, pattern) or fnmatchcase(criterion_id(criterion), pattern)
 
     def check_options(self) -> None:
         """Raises pytest.UsageError where `--verica-model` or `--verica-criterion` names nothing that was collected."""

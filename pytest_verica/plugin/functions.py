@@ -16,7 +16,7 @@ from pytest_verica.errors import ConfigError
 from pytest_verica.evals.config import EvalSpec
 from pytest_verica.evals.load import criterion_id
 from pytest_verica.evals.marker import eval_from_marker
-from pytest_verica.golden import golden_set_from_rows
+from pytest_verica.golden import GoldenSet, golden_set_from_rows
 from pytest_verica.plugin.evals import Evals, place_of
 from pytest_verica.plugin.ticket import TICKET, Ticket
 
@@ -48,20 +48,18 @@ class Functions:
         if marker is None:
             return
         try:
-            spec, ready = self._eval_of(metafunc, marker)
+            spec, golden = self._eval_of(metafunc, marker)
         except ConfigError as error:
             raise pytest.Collector.CollectError(str(error)) from None
         self._specs[definition.nodeid] = spec
-        if ready is not None:
-            self._case_axis(metafunc, ready)
+        if golden is not None:
+            self._case_axis(metafunc, golden)
         elif not getattr(metafunc, "_calls", []):
             _hidden_axis(metafunc, CASE_AXIS, [None], [ONLY_CASE])
-        pattern = {c.id for c in self._evals.criteria_of(ready)} if ready is not None else None
-        names = [criterion_id(criterion.name) for criterion in spec.config.criteria]
-        names = [name for name in names if pattern is None or name in pattern]
+        names = [criterion_id(c.name) for c in spec.config.criteria if self._evals.wants(c.name)]
         _hidden_axis(metafunc, CRITERION_AXIS, names, names)
 
-    def _eval_of(self, metafunc: pytest.Metafunc, marker: pytest.Mark) -> tuple[EvalSpec, Eval | None]:
+    def _eval_of(self, metafunc: pytest.Metafunc, marker: pytest.Mark) -> tuple[EvalSpec, GoldenSet | None]:
         definition = metafunc.definition
         spec = eval_from_marker(
             marker.args,
@@ -73,10 +71,14 @@ class Functions:
         )
         if spec.config.golden_set is None:
             return spec, None
-        return spec, self._evals.add(spec, load_golden(spec), definition.nodeid, function=True)
+        golden = load_golden(spec)
+        if not getattr(metafunc, "_calls", []):
+            # With parameters of the test's own beside it, the cases are known only when all are combined.
+            self._evals.add(spec, golden, definition.nodeid, function=True)
+        return spec, golden
 
-    def _case_axis(self, metafunc: pytest.Metafunc, ready: Eval) -> None:
-        cases = self._evals.cases_of(ready)
+    def _case_axis(self, metafunc: pytest.Metafunc, golden: GoldenSet) -> None:
+        cases = self._evals.narrowed(golden, self._specs[metafunc.definition.nodeid].config.name)
         ids = [case.id for case in cases]
         if "case" in metafunc.fixturenames:
             metafunc.parametrize("case", cases, ids=ids)
@@ -89,6 +91,11 @@ class Functions:
             callspec = getattr(item, "callspec", None)
             if callspec is not None and CRITERION_AXIS in callspec.params and isinstance(item, pytest.Function):
                 self._items.setdefault(_test_of(item), []).append(item)
+            elif item.get_closest_marker("verica") is not None:
+                raise pytest.UsageError(
+                    f"{item.nodeid} is marked verica and would check nothing: the marker works on test functions and "
+                    "methods of plain classes, and has to be there when they are collected"
+                )
         for test, functions in self._items.items():
             self._give_tickets(test, functions)
 
@@ -99,19 +106,22 @@ class Functions:
         cases = {case.id: case for case in ready.golden}
         for item in functions:
             params = item.callspec.params
-            case = params.get("case", params.get(CASE_AXIS))
-            if not isinstance(case, Case) or case.id not in cases or case is not cases[case.id]:
-                case = cases[_case_id(item)]
+            case = cases[_case_id(item)]
             item.stash[TICKET] = Ticket.of(ready, case, ready.criterion_by_id[str(params[CRITERION_AXIS])])
 
     def _from_parameters(self, test: str, functions: list[pytest.Function]) -> Eval:
         """The golden set that a test's own parametrization is."""
         rows: dict[str, dict[str, Any]] = {}
         for item in functions:
-            rows.setdefault(_case_id(item), columns_of(item.callspec.params))
+            params = item.callspec.params
+            case = params.get("case", params.get(CASE_AXIS))
+            of_case = case.columns if isinstance(case, Case) else {}
+            own = {name: value for name, value in params.items() if value is not case or not of_case}
+            rows.setdefault(_case_id(item), {**of_case, **columns_of(own)})
         named = [{**columns, "id": case_id} for case_id, columns in rows.items()]
         try:
-            return self._evals.add(self._specs[test], golden_set_from_rows(named, test), test, function=True)
+            golden = golden_set_from_rows(named, test)
+            return self._evals.add(self._specs[test], golden, test, function=True, whole=True)
         except ConfigError as error:
             raise pytest.UsageError(str(error)) from None
 

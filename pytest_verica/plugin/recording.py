@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,8 +17,8 @@ from pytest_verica.plugin.settings import Settings
 from pytest_verica.plugin.ticket import Ticket
 from pytest_verica.run import CaseRecord, CriterionRecord, EvalRecord, Reported, VerdictRecord
 
-LINES_OF_TEST = pytest.StashKey[list[str]]()
-"""Journal lines that the `verica` fixture made during a test; they travel on the test's own report."""
+BENCH = pytest.StashKey[Callable[[], list[str]]]()
+"""On a test with the `verica` fixture: gives the journal lines of its verdicts, for the test's own report."""
 
 
 class Recording:
@@ -27,12 +28,17 @@ class Recording:
         self._evals = evals
         self._settings = settings
         self._selected: dict[str, int] = {}
+        self._unplanned: dict[str, int] = {}
         self._evals_written: set[str] = set()
         self._cases_written: set[tuple[str, str, int]] = set()
 
     def select(self, selected: dict[str, int]) -> None:
         """Told how many verdicts of each eval were selected in the whole run."""
         self._selected = selected
+
+    def expect(self, eval_id: str, verdicts: int) -> None:
+        """Told of an eval that has exactly these verdicts: a test that grades by itself."""
+        self._unplanned[eval_id] = self._selected[eval_id] = verdicts
 
     def selected(self, ready: Eval) -> int:
         return self._selected.get(ready.id, 0)
@@ -58,7 +64,8 @@ class Recording:
     def _eval_record(self, ready: Eval) -> EvalRecord:
         config, model = ready.config, ready.model
         prompt = None if config.prompt is None else prompt_json(config.prompt)
-        planned, selected = self._evals.planned(ready), self.selected(ready)
+        planned = self._unplanned.get(ready.id) or self._evals.planned(ready)
+        selected = self.selected(ready)
         return EvalRecord(
             id=ready.id,
             name=config.name,

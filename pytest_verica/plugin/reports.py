@@ -12,7 +12,7 @@ from pytest_verica.engine.grading import CaseResult
 from pytest_verica.engine.plan import Eval
 from pytest_verica.grade import OUTCOMES, Grade
 from pytest_verica.plugin.evals import Evals
-from pytest_verica.plugin.recording import LINES_OF_TEST, Recording
+from pytest_verica.plugin.recording import BENCH, Recording
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.plugin.ticket import Ticket, ticket_of
 from pytest_verica.report.failure import failure_text, printable
@@ -86,8 +86,8 @@ class Reports:
         """The outermost: every report of a verdict item carries its verdict, whoever made the report."""
         report = yield
         ticket = ticket_of(item)
-        if ticket is None and call.when == "call" and LINES_OF_TEST in item.stash:
-            setattr(report, LINES, item.stash[LINES_OF_TEST])
+        if ticket is None and call.when == "call" and BENCH in item.stash and (lines := item.stash[BENCH]()):
+            setattr(report, LINES, lines)
         if ticket is None or call.when == "teardown" or (call.when == "setup" and report.passed):
             return report
         current, self._current = self._current, None

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 FailureKind = Literal["timeout", "tls", "connection", "malformed"]
 
+# What the SDK says of any failure; its cause says more.
+_SDK_WORDS = frozenset({"Connection error.", "Request timed out."})
 # Many servers close an idle connection after 5 s; one that is dropped before that is never written to in vain.
 _KEEP_ALIVE_S = 4.0
 
@@ -136,6 +138,7 @@ class SdkConnection:
 
     async def aclose(self) -> None:
         await self._client.close()
+        await asyncio.sleep(0)  # as above
 
 
 def environment_proxy(url: str) -> str | None:
@@ -172,11 +175,12 @@ def _failure(error: BaseException) -> TransportFailure:
     while cause is not None and cause not in causes:
         causes.append(cause)
         cause = cause.__cause__ or cause.__context__
-    words = "; ".join(dict.fromkeys(text for text in (str(each).strip() for each in causes) if text))
-    words = words or type(error).__name__
+    texts = dict.fromkeys(text for text in (str(each).strip() for each in causes) if text)
+    words = next((text for text in texts if text not in _SDK_WORDS), type(error).__name__)
     names = {name for each in causes for name in (base.__name__ for base in type(each).__mro__)}
     # The other errors of ssl say that a handshake was waiting or broke off: that is no mistake of the configuration.
-    passing = (ssl.SSLWantReadError, ssl.SSLWantWriteError, ssl.SSLZeroReturnError, ssl.SSLSyscallError, ssl.SSLEOFError)
+    waiting = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
+    passing = (*waiting, ssl.SSLZeroReturnError, ssl.SSLSyscallError, ssl.SSLEOFError)
     if any(isinstance(each, ssl.SSLError) and not isinstance(each, passing) for each in causes):
         return TransportFailure("tls", words)
     if names & {"ServerDisconnectedError", "ClientPayloadError", "ClientOSError", "RemoteProtocolError"}:

@@ -1,0 +1,34 @@
+"""A fake endpoint and a key for it, with no proxy of the machine in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fake_provider import FakeProvider
+from tests.unit.providers.asking import KEY, KEY_NAME
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    for name in ("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(KEY_NAME, KEY)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeProvider]:
+    with FakeProvider(api_key=KEY) as provider:
+        yield provider
+
+
+@pytest.fixture(params=["aiohttp", "sdk"])
+def transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to an endpoint: aiohttp, and the SDK's own where aiohttp is missing."""
+    if request.param == "sdk":
+        monkeypatch.setattr("pytest_verica.providers.chat_completions._has_aiohttp", lambda: False)
+    return str(request.param)
