@@ -47,6 +47,9 @@ class AnswerStore(Answers, Protocol):
 
     def close(self) -> None: ...
 
+    @property
+    def warnings(self) -> list[str]: ...
+
 
 @dataclass(frozen=True)
 class CallSettings:
@@ -113,6 +116,11 @@ class Caller:
             del self._flights[request.key]  # later askers find it in the store
         return answer
 
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences about the store: what was damaged and set aside."""
+        return self._store.warnings
+
     async def aclose(self) -> None:
         for provider in self._providers.values():
             with contextlib.suppress(Exception):
@@ -126,6 +134,8 @@ class Caller:
             stored = self._same_question(request)
             # Without one, the door itself says what is missing.
             return await self._buy(request) if stored is None else _reused(stored)
+        if not kind.stored:
+            return await self._buy(request)
         stored = await self._lookups.add(request)
         if stored is not None:
             return _reused(stored)
@@ -176,9 +186,10 @@ class Caller:
         completion, attempts, latency = await self._call(request)
         model = request.model
         cost = self._prices.cost(model.provider, model.name, completion.usage, base_url=model.base_url)
-        if completion.complete:
+        stored = self._kinds[model.provider].stored
+        if completion.complete and stored:
             await self._puts.add((request, StoredAnswer(completion, cost, latency, time.time())))
-        else:
+        elif stored:
             self._store.release_many([request.key])
         return Answer(completion, cost, Decimal(0), False, attempts, latency)
 

@@ -73,6 +73,11 @@ class Engine:
         """Model calls under way now."""
         return 0 if self._loop is None else self._loop.caller.in_flight
 
+    @property
+    def warnings(self) -> list[str]:
+        """What a person should know of the store; whole after `close`."""
+        return [] if self._loop is None else self._loop.caller.warnings
+
     def feed(self, jobs: Iterable[Job]) -> None:
         """Adds jobs that will be asked for, in that order. One that is known already is not run twice."""
         fresh = [job for job in jobs if job.key not in self._known and not job.eval.offline]

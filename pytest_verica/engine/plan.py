@@ -15,7 +15,7 @@ from pytest_verica.engine.callables import arguments_for, import_target
 from pytest_verica.errors import ConfigError, Problem, TemplateError
 from pytest_verica.evals.config import EvalConfig, EvalSpec, PythonRows
 from pytest_verica.evals.fields import Location, templates_of
-from pytest_verica.evals.load import nearest
+from pytest_verica.evals.problems import nearest
 from pytest_verica.evals.prompt import Prompt
 from pytest_verica.evals.target import ColumnTarget, HttpTarget, PythonTarget, RecordTarget
 from pytest_verica.golden import GoldenSet, load_golden_set

@@ -7,6 +7,7 @@ brings another protocol; the hooks that plugins rely on fire either way.
 from __future__ import annotations
 
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -73,8 +74,16 @@ class Running:
         return 0 if self._engine is None else self._engine.in_flight
 
     def close(self) -> None:
-        if self._engine is not None:
-            self._engine.close()
+        """Stops the engine. What the store has to say is told as a warning."""
+        engine, self._engine = self._engine, None
+        if engine is None:
+            return
+        engine.close()
+        for text in engine.warnings:
+            message = warnings.WarningMessage(pytest.PytestWarning(text), pytest.PytestWarning, "pytest-verica", 1)
+            self._config.hook.pytest_warning_recorded.call_historic(
+                kwargs={"warning_message": message, "when": "runtest", "nodeid": "", "location": None}
+            )
 
     def select(self, items: list[pytest.Item]) -> dict[str, int]:
         """Learns which verdicts were selected: nothing else is sampled or judged. Returns their number per eval."""

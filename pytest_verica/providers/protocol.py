@@ -34,10 +34,12 @@ class Provider(Protocol):
 class ProviderKind:
     """One registry line. open: makes the provider for a model's endpoint, with a timeout in seconds for one request
     (raises ProviderError `missing_credential`); needs_credential: whether a credential's absence is an error before
-    launch; calls: False for doors that never call anything (replay), so that stored answers are all there is."""
+    launch; calls: False for doors that never call anything (replay), so that stored answers are all there is; stored:
+    False for doors whose answers are not kept, because they cost nothing and may change (a script)."""
 
     name: str
     open: Callable[[ModelSpec, float], Provider]
     needs_credential: bool
     about: str
     calls: bool = True
+    stored: bool = True

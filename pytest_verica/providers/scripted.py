@@ -135,5 +135,9 @@ def _open(spec: ModelSpec, timeout_s: float) -> Provider:
 
 
 SCRIPTED = ProviderKind(
-    "scripted", _open, needs_credential=False, about="answers written beforehand: `name` is module:attribute"
+    "scripted",
+    _open,
+    needs_credential=False,
+    about="answers written beforehand: `name` is module:attribute",
+    stored=False,
 )
