@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from pytest_verica.graders.protocol import GraderKind
+from pytest_verica.graders.kinds import Kinds
 from pytest_verica.graders.registry import GRADERS, OLD_NAMES
-from pytest_verica.judge import label_model, score_model
 
-JUDGES: tuple[GraderKind, ...] = (
-    label_model.KIND,
-    score_model.KIND,
-)
+JUDGES: dict[str, str] = {
+    "label_model": "pytest_verica.judge.label_model:KIND",
+    "score_model": "pytest_verica.judge.score_model:KIND",
+}
 
-KINDS: Mapping[str, GraderKind] = MappingProxyType({kind.name: kind for kind in (*GRADERS, *JUDGES, *OLD_NAMES)})
+KINDS = Kinds({**GRADERS, **JUDGES, **OLD_NAMES})
 """By the name that `type` has in an eval."""

@@ -15,6 +15,7 @@ from pytest_verica.errors import VericaError
 from pytest_verica.evals.marker import eval_from_marker
 from pytest_verica.golden import golden_set_from_rows
 from pytest_verica.grade import Grade
+from pytest_verica.graders.kinds import Configs
 from pytest_verica.output import Output, output_of
 from pytest_verica.plugin.evals import Evals, place_of
 from pytest_verica.plugin.functions import columns_of
@@ -53,7 +54,7 @@ class Bench:
             test=item.nodeid,
             place=place_of(item),
             base_dir=item.path.parent,
-            kinds={name: kind.config for name, kind in self._evals.kinds.items()},
+            kinds=Configs(self._evals.kinds),
         )
         rows = golden_set_from_rows([{**columns, "id": f"check-{number}"}], item.nodeid)
         ready = self._evals.ready(spec, rows, item.nodeid, function=True)

@@ -16,6 +16,7 @@ from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
 from pytest_verica.plugin.grouping import case_of
 from pytest_verica.plugin.reports import LINES, WORD
+from pytest_verica.plugin.scheduler import BlockScheduling
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.failure import excerpt
 from pytest_verica.report.gate import judge_gate
@@ -65,18 +66,25 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport, sched: Any) -> None:
-        """A worker died: the case it was at is an error, each of its verdicts reported once."""
-        if not _is_verdict(crashitem):
-            return
-        report.when = "setup"
+        """A worker died: the case it was at is an error, each of its verdicts reported once. Of another test, only the
+        item that it died in."""
         message = str(report.longrepr)
         self._crashed.append((crashitem, message))
+        if not self._is_verdict(crashitem):
+            if isinstance(sched, BlockScheduling):
+                sched.give_back()
+            return
+        report.when = "setup"
         for nodeid in getattr(sched, "left_of_crashed", ()):
             path = nodeid.partition("::")[0]
             rest = pytest.TestReport(nodeid, (path, None, path), {}, "failed", message, "setup")
             rest.node = getattr(report, "node", None)  # type: ignore[attr-defined]
             self._crashed.append((nodeid, message))
             self._config.hook.pytest_runtest_logreport(report=rest)
+
+    def _is_verdict(self, nodeid: str) -> bool:
+        """Of a function, known once any verdict of its eval has come."""
+        return _of_file(nodeid) or ("[" in nodeid and case_of(nodeid).partition("[")[0] in self._evals)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -127,15 +135,13 @@ class Controller:
 
     def _write_crashed(self) -> None:
         for nodeid, message in self._crashed:
+            if not self._is_verdict(nodeid):
+                continue
             head = case_of(nodeid)
             criterion = nodeid[len(head) :].strip(":-]").partition("[")[0]
-            if ".eval." in nodeid.partition("::")[0]:
-                eval_id, _, case = head.partition("::")
-            else:
-                eval_id, _, case = head.partition("[")
+            eval_id, _, case = head.partition("::" if _of_file(nodeid) else "[")
             if eval_id not in self._evals:
-                kind = "file" if ".eval." in eval_id else "function"
-                self._append(EvalRecord(eval_id, eval_id, eval_id, kind, (), 0, 0).to_line())  # type: ignore[arg-type]
+                self._append(EvalRecord(eval_id, eval_id, eval_id, "file", (), 0, 0).to_line())
             grade = Grade.failed_to_judge("worker_died", message).to_json()
             self._append(VerdictRecord(eval_id, case, criterion, 0, nodeid, grade, "error").to_line())
 
@@ -252,5 +258,5 @@ def _eval_of(nodeid: str) -> str:
     return nodeid.partition("::" if _is_verdict(nodeid) else "[")[0]
 
 
-def _is_verdict(nodeid: str) -> bool:
+def _of_file(nodeid: str) -> bool:
     return ".eval." in nodeid.partition("::")[0]

@@ -19,6 +19,7 @@ from pytest_verica.evals.config import EvalSpec
 from pytest_verica.evals.load import criterion_id, load_eval
 from pytest_verica.golden import GoldenSet
 from pytest_verica.graders.criterion import Criterion
+from pytest_verica.graders.kinds import Configs
 from pytest_verica.graders.protocol import GraderKind
 from pytest_verica.judge.registry import KINDS
 from pytest_verica.plugin.settings import Settings
@@ -38,7 +39,7 @@ class Evals:
         self._replaced: set[str] = set()
         self._planned: dict[str, int] = {}
         self.by_id: dict[str, Eval] = {}
-        self.kinds: Mapping[str, GraderKind] = {**KINDS, **_registered(config.hook.pytest_verica_graders())}
+        self.kinds: Mapping[str, GraderKind] = KINDS.extended(_registered(config.hook.pytest_verica_graders()))
         self.providers: Mapping[str, ProviderKind] = {
             **PROVIDERS,
             **_registered(config.hook.pytest_verica_providers()),
@@ -52,7 +53,7 @@ class Evals:
         """
         if nodeid in self.by_id:
             return self.by_id[nodeid]  # the file is named twice on the command line
-        spec = load_eval(path, nodeid, {name: kind.config for name, kind in self.kinds.items()})
+        spec = load_eval(path, nodeid, Configs(self.kinds))
         return self.add(spec, load_golden(spec), nodeid)
 
     def add(

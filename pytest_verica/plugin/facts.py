@@ -58,11 +58,13 @@ def _github_url() -> str | None:
 
 def git_state(root: Path) -> Git:
     """The commit and whether files differ from it; nothing known where git or a repository is missing."""
-    commit = _git(root, "rev-parse", "HEAD")
-    if commit is None:
+    status = _git(root, "status", "--porcelain=v2", "--branch", "--untracked-files=no")
+    if status is None:
         return Git()
-    status = _git(root, "status", "--porcelain", "--untracked-files=no")
-    return Git(commit.strip(), None if status is None else bool(status.strip()))
+    lines = status.splitlines()
+    commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), None)
+    dirty = any(not line.startswith("#") for line in lines)
+    return Git(None if commit == "(initial)" else commit, dirty)
 
 
 def _git(root: Path, *args: str) -> str | None:

@@ -17,6 +17,7 @@ from pytest_verica.evals.config import EvalSpec
 from pytest_verica.evals.load import criterion_id
 from pytest_verica.evals.marker import eval_from_marker
 from pytest_verica.golden import GoldenSet, golden_set_from_rows
+from pytest_verica.graders.kinds import Configs
 from pytest_verica.plugin.evals import Evals, place_of
 from pytest_verica.plugin.ticket import TICKET, Ticket
 
@@ -67,7 +68,7 @@ class Functions:
             test=definition.nodeid,
             place=place_of(definition),
             base_dir=definition.path.parent,
-            kinds={name: kind.config for name, kind in self._evals.kinds.items()},
+            kinds=Configs(self._evals.kinds),
         )
         if spec.config.golden_set is None:
             return spec, None

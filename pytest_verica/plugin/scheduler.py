@@ -48,6 +48,7 @@ class BlockScheduling:
         self._collections: dict[WorkerController, list[str]] = {}
         self._pending: dict[WorkerController, deque[range]] = {}
         self._blocks: deque[range] = deque()
+        self._left = range(0)
 
     @property
     def nodes(self) -> list[WorkerController]:
@@ -116,7 +117,7 @@ class BlockScheduling:
 
     def remove_node(self, node: WorkerController) -> str | None:
         """Takes a worker out. What it had left goes to the others, except the case it died in: that is returned to
-        xdist as the item that crashed, and the rest of the case is in `left_of_crashed`."""
+        xdist as the item that crashed, and the rest of the case is in `left_of_crashed` until `give_back`."""
         pending = self._pending.pop(node)
         if not pending:
             return None
@@ -127,13 +128,26 @@ class BlockScheduling:
         after = crashed + 1
         while after < first.stop and case_of(self.collection[after]) == case:
             after += 1
-        self.left_of_crashed: list[str] = self.collection[crashed + 1 : after]
+        self._left = range(crashed + 1, after)
         if after < first.stop:
             pending.appendleft(range(after, first.stop))
         self._blocks.extendleft(reversed(pending))
         for other in self.nodes:
             self._provide(other)
         return self.collection[crashed]
+
+    @property
+    def left_of_crashed(self) -> list[str]:
+        """The rest of the case that the last worker died in: nobody runs it."""
+        return [] if self.collection is None else self.collection[self._left.start : self._left.stop]
+
+    def give_back(self) -> None:
+        """Lets the others run the rest of the case after all: its items had nothing in common."""
+        if self._left:
+            self._blocks.appendleft(self._left)
+            self._left = range(0)
+        for node in self.nodes:
+            self._provide(node)
 
     def _provide(self, node: WorkerController) -> None:
         if node.shutting_down:

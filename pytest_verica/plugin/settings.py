@@ -39,8 +39,9 @@ class Settings:
         found: dict[str, tuple[Any, str]] = {}
         for option in OPTIONS:
             source = self.sources[option.name]
-            if source != "default" and option.name != "on":
-                found[option.name] = (_plain(getattr(self, option.name)), source)
+            value = getattr(self, option.name)
+            if source != "default" and value != option.default and option.name != "on":
+                found[option.name] = (_plain(value), source)
         return found
 
 
