@@ -178,7 +178,8 @@ class CaseRecord(_Saved):
 
     eval: id of the eval; case: id of the case; original_id: as the golden set wrote it; position: 0-based place in
     the golden set; sample: 0-based index of the sample; columns: the row; output: `Output.to_json()`, None where the
-    target produced none; error: {kind, message, raw} of the target, None where it produced an output.
+    target produced none; error: {kind, message, raw, calls} of the target, None where it produced an output; its
+    calls are the model calls that were made in vain.
 
     Its line ends with `shown`, the very object that the report shows, whose costs are numbers; the exact decimals
     stand beside it in `exact`. So a report is joined from lines that need not be read again.

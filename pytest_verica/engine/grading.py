@@ -25,17 +25,18 @@ _LEEWAY_S = 30.0
 @dataclass(frozen=True)
 class CaseResult:
     """What became of one sample of a case. output: None where it could not be produced, then target_error says why
-    and every grade is that error; grades: by criterion id."""
+    and every grade is that error; grades: by criterion id; calls_in_vain: model calls that gave no output."""
 
     output: Output | None
     target_error: GradeError | None
     grades: Mapping[str, Grade] = field(default_factory=dict)
+    calls_in_vain: int = 0
 
 
-def failed_case(job: Job, error: GradeError) -> CaseResult:
+def failed_case(job: Job, error: GradeError, calls: int = 0) -> CaseResult:
     """A case without an output: every criterion is an error, negated or not."""
     grade = Grade("error", explanation=error.message, error=error)
-    return CaseResult(None, error, {criterion.id: grade for criterion in job.criteria})
+    return CaseResult(None, error, {criterion.id: grade for criterion in job.criteria}, calls)
 
 
 def target_error(error: BaseException) -> GradeError:
@@ -79,7 +80,7 @@ async def run_case(job: Job, sampler: Sampler, ask: Ask, overrides: Overrides) -
     except asyncio.CancelledError:
         raise
     except Exception as error:  # noqa: BLE001 - a crash is an error verdict with a name and a place
-        return failed_case(job, target_error(error))
+        return failed_case(job, target_error(error), error.attempts if isinstance(error, ProviderError) else 0)
     return await grade_output(job, output, ask, overrides)
 
 

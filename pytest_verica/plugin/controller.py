@@ -16,7 +16,6 @@ from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
 from pytest_verica.plugin.grouping import case_of
 from pytest_verica.plugin.reports import LINES, WORD
-from pytest_verica.plugin.scheduler import BlockScheduling
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.failure import excerpt
 from pytest_verica.report.gate import judge_gate
@@ -71,8 +70,7 @@ class Controller:
         message = str(report.longrepr)
         self._crashed.append((crashitem, message))
         if not self._is_verdict(crashitem):
-            if isinstance(sched, BlockScheduling):
-                sched.give_back()
+            getattr(sched, "give_back", lambda: None)()  # other schedulers have not taken it away
             return
         report.when = "setup"
         for nodeid in getattr(sched, "left_of_crashed", ()):
@@ -115,8 +113,11 @@ class Controller:
 
     def _append(self, line: str) -> None:
         if self._journal is None:
-            self._folder = RunFolder.create(self._config.rootpath, self._run_id)
-            self._journal = JournalWriter(self._folder.journal)
+            try:
+                self._folder = RunFolder.create(self._config.rootpath, self._run_id)
+                self._journal = JournalWriter(self._folder.journal)
+            except StoreError as error:
+                pytest.exit(f"nothing can be recorded: {error}", returncode=pytest.ExitCode.USAGE_ERROR)
             self._journal.append(run_header(self._config, self._settings, self._run_id).to_line())
         if line.startswith('{"record":"eval"'):
             record = from_line(line)
@@ -255,7 +256,7 @@ def _short_report(nodeid: str, outcome: Literal["passed", "failed"]) -> pytest.T
 
 def _eval_of(nodeid: str) -> str:
     """The eval of a verdict item."""
-    return nodeid.partition("::" if _is_verdict(nodeid) else "[")[0]
+    return nodeid.partition("::" if _of_file(nodeid) else "[")[0]
 
 
 def _of_file(nodeid: str) -> bool:

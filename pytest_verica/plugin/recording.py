@@ -11,7 +11,7 @@ from pytest_verica.canonical import content_hash
 from pytest_verica.engine.grading import CaseResult
 from pytest_verica.engine.plan import Eval
 from pytest_verica.evals.prompt import prompt_json
-from pytest_verica.grade import Grade
+from pytest_verica.grade import Grade, GradeError
 from pytest_verica.plugin.evals import Evals
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.plugin.ticket import Ticket
@@ -112,5 +112,9 @@ def _case_record(ticket: Ticket, result: CaseResult) -> CaseRecord:
         sample=ticket.sample,
         columns=case.columns,
         output=None if result.output is None else result.output.to_json(),
-        error=None if error is None else {"kind": error.kind, "message": error.message, "raw": error.raw},
+        error=None if error is None else _error_json(error, result.calls_in_vain),
     )
+
+
+def _error_json(error: GradeError, calls: int) -> dict[str, Any]:
+    return {"kind": error.kind, "message": error.message, "raw": error.raw, "calls": calls}

@@ -163,6 +163,10 @@ class Spending:
     def add_case(self, record: CaseRecord) -> None:
         if record.output is not None:
             self.sampling.add(record.output)
+        elif record.error is not None and record.error.get("calls"):
+            # Asked in vain: every attempt is counted, though none of them gave an output.
+            self.sampling.calls += record.error["calls"]
+            self.sampling.retries += record.error["calls"] - 1
         self.count_case(record)
 
     def count_case(self, record: CaseRecord, by: int = 1) -> None:

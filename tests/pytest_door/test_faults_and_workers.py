@@ -99,6 +99,15 @@ def test_fresh_buys_again_and_replay_buys_nothing(tmp_path: Path) -> None:
     assert "no stored answer for openai_compatible/fake-1 to 'What is 1 + 1?'" in missing.text
 
 
+def test_calls_made_in_vain_are_counted(tmp_path: Path) -> None:
+    with FakeProvider() as fake:
+        write_sums(tmp_path, fake.url.replace("/v1", "/nowhere"), 3)
+        found = run(tmp_path)
+        assert found.totals["calls"]["made"] == fake.stats()["requests"] == 3
+    assert found.code == 1
+    assert (found.totals["error"], found.totals["graded"], found.totals["failed_outputs"]) == (12, 0, 3)
+
+
 def killed_run(folder: Path, fake: FakeProvider, calls: int, *args: str) -> None:
     """Starts a run and kills it with all its workers, without warning, when it has made so many calls."""
     target = fake.stats()["requests"] + calls
