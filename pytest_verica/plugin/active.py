@@ -41,7 +41,7 @@ def activate(config: pytest.Config) -> None:
     role = role_of(config, settings)
     register = config.pluginmanager.register
     evals = Evals(config, settings)
-    recording = Recording(evals, settings)
+    recording = Recording(evals, as_lines=not role.reports)
     reports = Reports(evals, settings, recording)
     answering = Answering(config, settings, role, evals)
     running = Running(config, answering, reports, recording)

@@ -22,7 +22,7 @@ from pytest_verica.plugin.functions import columns_of
 from pytest_verica.plugin.recording import BENCH, Recording
 from pytest_verica.plugin.running import Running
 from pytest_verica.plugin.ticket import Ticket
-from pytest_verica.run import Reported
+from pytest_verica.run import Record, Reported
 
 _TOLD: dict[str, Reported] = {"pass": "passed", "fail": "failed", "na": "skipped", "error": "error"}
 
@@ -36,7 +36,7 @@ class Bench:
         self._running = running
         self._recording = recording
         self._graded: list[tuple[Ticket, Grade, CaseResult]] = []
-        item.stash[BENCH] = self.lines
+        item.stash[BENCH] = self.records
 
     def grade(self, output: str | Output | Mapping[str, Any], criterion: Declared | Mapping[str, Any]) -> Grade:
         """The grade of an output by a criterion such as `text_check(name="polite", contains="please")`.
@@ -65,18 +65,18 @@ class Bench:
         self._graded.append((Ticket.of(ready, case, checked), grade, result))
         return grade
 
-    def lines(self) -> list[str]:
-        """The journal lines of the test: one eval with every criterion that was used."""
+    def records(self) -> list[Record | str]:
+        """The records of the test: one eval with every criterion that was used."""
         if not self._graded:
             return []
         used = {ticket.criterion.id: ticket.criterion for ticket, _, _ in self._graded}
         whole = replace(self._graded[0][0].eval, criteria=tuple(used.values()))
         self._recording.expect(whole.id, len(self._graded))
-        lines: list[str] = []
+        records: list[Record | str] = []
         for ticket, grade, result in self._graded:
             of_whole = ticket._replace(eval=whole)
-            lines += self._recording.lines(self._item.nodeid, of_whole, grade, _TOLD[grade.outcome], result)
-        return lines
+            records += self._recording.records(self._item.nodeid, of_whole, grade, _TOLD[grade.outcome], result)
+        return records
 
     def check(self, output: str | Output | Mapping[str, Any], criterion: Declared | Mapping[str, Any]) -> Grade:
         """The same, asserted: a fail fails the test, N/A skips it.

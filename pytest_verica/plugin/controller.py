@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,15 +14,15 @@ from pytest_verica.evals.gate import GateConfig
 from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
 from pytest_verica.plugin.grouping import case_of
-from pytest_verica.plugin.reports import LINES, WORD
+from pytest_verica.plugin.reports import RECORDS, WORD
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.failure import excerpt
 from pytest_verica.report.gate import judge_gate
 from pytest_verica.report.json_report import write_report
-from pytest_verica.report.summary import EvalSummary, RunSummary, read_run
-from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, RunEnd, VerdictRecord, from_line
+from pytest_verica.report.keeping import Keeping
+from pytest_verica.report.summary import EvalSummary, RunSummary
+from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, Record, RunEnd, VerdictRecord, from_line
 from pytest_verica.store.folder import RunFolder
-from pytest_verica.store.journal import JournalWriter
 
 MOST_MISSES = 50
 """Misses that a failed gate lists."""
@@ -38,9 +37,7 @@ class Controller:
         self._config = config
         self._settings = settings
         self._run_id = run_id
-        self._folder: RunFolder | None = None
-        self._journal: JournalWriter | None = None
-        self._evals: set[str] = set()
+        self._keeping: Keeping | None = None
         self._crashed: list[tuple[str, str]] = []
         self._again: list[tuple[str, str]] = []
         self._not_applicable: set[str] = set()
@@ -50,13 +47,16 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        lines: list[str] | None = getattr(report, LINES, None)
-        if lines is None:
+        carried: list[Record | str] | None = getattr(report, RECORDS, None)
+        if carried is None:
             return
-        delattr(report, LINES)
-        for line in lines:
-            self._append(line)
-        self._tell(lines[-1])
+        delattr(report, RECORDS)
+        for record in carried:
+            # From a worker they come as lines.
+            if isinstance(record, str):
+                self._keep(from_line(record), record)
+            else:
+                self._keep(record)
         word = getattr(report, WORD, None)
         if word in ("missed", "errored"):
             self._again.append((report.nodeid, str(getattr(report, "wasxfail", ""))))
@@ -82,28 +82,28 @@ class Controller:
 
     def _is_verdict(self, nodeid: str) -> bool:
         """Of a function, known once any verdict of its eval has come."""
-        return _of_file(nodeid) or ("[" in nodeid and case_of(nodeid).partition("[")[0] in self._evals)
+        return _of_file(nodeid) or ("[" in nodeid and self._knows(case_of(nodeid).partition("[")[0]))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self._write_crashed()
-        if self._journal is None or self._folder is None:
+        keeping = self._keeping
+        if keeping is None:
             return
-        summary = read_run(self._folder.journal)
+        summary = keeping.summary()
         gates = self._judge(summary, session)
         for eval_id, result in gates.items():
-            self._append(GateRecord(eval_id, result).to_line())
+            keeping.add(GateRecord(eval_id, result))
             self._report_gate(session, eval_id, result, summary)
         self._remember_misses(gates)
         ended = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
         stopped = str(session.shouldstop or session.shouldfail or "") or None
-        end = RunEnd(ended, int(session.exitstatus), stopped)
-        self._append(end.to_line())
-        self._journal.close()
-        self.summary = replace(summary, gates=gates, end=end)
-        path = self._settings.report or self._folder.report
+        keeping.add(RunEnd(ended, int(session.exitstatus), stopped))
+        keeping.close()
+        self.summary = keeping.summary()
+        path = self._settings.report or keeping.folder.report
         try:
-            write_report(self._folder.journal, path, gates, summary=self.summary)
+            write_report(keeping.folder.journal, path, gates, summary=self.summary)
         except StoreError as error:
             self.warnings.append(str(error))
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
@@ -111,28 +111,20 @@ class Controller:
         self.report_path = path
         self._config.hook.pytest_verica_report(path=str(path))
 
-    def _append(self, line: str) -> None:
-        if self._journal is None:
+    def _keep(self, record: Record, line: str | None = None) -> None:
+        if self._keeping is None:
             try:
-                self._folder = RunFolder.create(self._config.rootpath, self._run_id)
-                self._journal = JournalWriter(self._folder.journal)
+                folder = RunFolder.create(self._config.rootpath, self._run_id)
+                self._keeping = Keeping(folder, run_header(self._config, self._settings, self._run_id))
             except StoreError as error:
                 pytest.exit(f"nothing can be recorded: {error}", returncode=pytest.ExitCode.USAGE_ERROR)
-            self._journal.append(run_header(self._config, self._settings, self._run_id).to_line())
-        if line.startswith('{"record":"eval"'):
-            record = from_line(line)
-            assert isinstance(record, EvalRecord)
-            if record.id in self._evals:
-                return  # another worker told of it already
-            self._evals.add(record.id)
-        self._journal.append(line)
+        self._keeping.add(record, line)
+        if isinstance(record, VerdictRecord):
+            graded = self._config.hook.pytest_verica_graded
+            graded(case_id=record.case, criterion_id=record.criterion, grade=record.grade)
 
-    def _tell(self, line: str) -> None:
-        hook = self._config.hook.pytest_verica_graded
-        if hook.get_hookimpls():
-            verdict = from_line(line)
-            assert isinstance(verdict, VerdictRecord)
-            hook(case_id=verdict.case, criterion_id=verdict.criterion, grade=verdict.grade)
+    def _knows(self, eval_id: str) -> bool:
+        return self._keeping is not None and self._keeping.knows(eval_id)
 
     def _write_crashed(self) -> None:
         for nodeid, message in self._crashed:
@@ -141,10 +133,10 @@ class Controller:
             head = case_of(nodeid)
             criterion = nodeid[len(head) :].strip(":-]").partition("[")[0]
             eval_id, _, case = head.partition("::" if _of_file(nodeid) else "[")
-            if eval_id not in self._evals:
-                self._append(EvalRecord(eval_id, eval_id, eval_id, "file", (), 0, 0).to_line())
+            if not self._knows(eval_id):
+                self._keep(EvalRecord(eval_id, eval_id, eval_id, "file", (), 0, 0))
             grade = Grade.failed_to_judge("worker_died", message).to_json()
-            self._append(VerdictRecord(eval_id, case, criterion, 0, nodeid, grade, "error").to_line())
+            self._keep(VerdictRecord(eval_id, case, criterion, 0, nodeid, grade, "error"))
 
     def _judge(self, summary: RunSummary, session: pytest.Session) -> dict[str, GateResult]:
         gates: dict[str, GateResult] = {}

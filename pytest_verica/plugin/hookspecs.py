@@ -83,7 +83,7 @@ def pytest_verica_gate(eval_id: str, totals: Any) -> str | None:
     """May return a reason to fail an eval's gate, never one to pass::
 
     def pytest_verica_gate(eval_id, totals):
-        if totals.counts.fail > 3:
+        if totals.counts.failed > 3:
             return "more than three failures"
     """
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_verica.plugin.reports import LINES
-from pytest_verica.run import CaseRecord, VerdictRecord, from_line
+from pytest_verica.plugin.reports import RECORDS
+from pytest_verica.run import CaseRecord, Record, VerdictRecord, from_line
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -45,14 +45,14 @@ class Live:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, object, object]:
-        lines: list[str] = getattr(report, LINES, [])
-        for line in lines:
-            self._count(line)
-        if lines or report.failed:  # else pytest writes nothing: a teardown, say
+        carried: list[Record | str] = getattr(report, RECORDS, [])
+        for record in carried:
+            self._count(from_line(record) if isinstance(record, str) else record)
+        if carried or report.failed:  # else pytest writes nothing: a teardown, say
             self._erase()
         result = yield
         now = time.monotonic()
-        if lines and now - self._last >= REDRAW_S:
+        if carried and now - self._last >= REDRAW_S:
             self._last = now
             self._draw()
         return result
@@ -76,8 +76,7 @@ class Live:
             parts.append(f"about {seconds / 60:.0f} min left" if seconds > 90 else f"about {seconds:.0f} s left")
         return " · ".join(parts)
 
-    def _count(self, line: str) -> None:
-        record = from_line(line)
+    def _count(self, record: Record) -> None:
         if isinstance(record, CaseRecord):
             self._cases += 1
             spent = None if record.output is None else record.output.get("cost")

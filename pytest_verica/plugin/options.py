@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 
@@ -66,8 +67,11 @@ def add_options(parser: Any) -> None:
 
 
 def switched_on(config: Any) -> bool:
-    """Whether evals were asked for, on the command line or in the ini file."""
-    return bool(config.getoption(OPTIONS[0].dest, None)) or is_true(str(config.getini(OPTIONS[0].ini) or ""))
+    """Whether evals were asked for: on the command line, else in the environment, else in the ini file."""
+    switch = OPTIONS[0]
+    if config.getoption(switch.dest, None):
+        return True
+    return is_true(os.environ.get(switch.environment) or str(config.getini(switch.ini) or ""))
 
 
 def is_true(text: str) -> bool:

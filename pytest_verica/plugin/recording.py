@@ -1,4 +1,4 @@
-"""The journal lines of what this process runs: each eval and each case once, then every verdict."""
+"""The records of what this process runs: each eval and each case once, then every verdict."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from pytest_verica.engine.plan import Eval
 from pytest_verica.evals.prompt import prompt_json
 from pytest_verica.grade import Grade, GradeError
 from pytest_verica.plugin.evals import Evals
-from pytest_verica.plugin.settings import Settings
 from pytest_verica.plugin.ticket import Ticket
-from pytest_verica.run import CaseRecord, CriterionRecord, EvalRecord, Reported, VerdictRecord
+from pytest_verica.run import CaseRecord, CriterionRecord, EvalRecord, Record, Reported, VerdictRecord
 
-BENCH = pytest.StashKey[Callable[[], list[str]]]()
-"""On a test with the `verica` fixture: gives the journal lines of its verdicts, for the test's own report."""
+BENCH = pytest.StashKey[Callable[[], "list[Record | str]"]]()
+"""On a test with the `verica` fixture: gives the records of its verdicts, for the test's own report."""
 
 
 class Recording:
-    """Writes lines; where they go is another's business."""
+    """Makes records; where they go is another's business. as_lines: they have to cross to another process."""
 
-    def __init__(self, evals: Evals, settings: Settings) -> None:
+    def __init__(self, evals: Evals, *, as_lines: bool) -> None:
         self._evals = evals
-        self._settings = settings
+        self._as_lines = as_lines
         self._selected: dict[str, int] = {}
         self._unplanned: dict[str, int] = {}
         self._evals_written: set[str] = set()
@@ -47,19 +46,22 @@ class Recording:
         """The case is produced anew: its new output is written too."""
         self._cases_written.discard(ticket.key)
 
-    def lines(self, node_id: str, ticket: Ticket, grade: Grade, told: Reported, result: CaseResult | None) -> list[str]:
-        """The lines of one verdict, after those of its eval and its case where they were not written yet."""
-        lines: list[str] = []
+    def records(
+        self, node_id: str, ticket: Ticket, grade: Grade, told: Reported, result: CaseResult | None
+    ) -> list[Record | str]:
+        """The record of one verdict, after those of its eval and its case where they were not made yet."""
+        records: list[Record] = []
         ready, case = ticket.eval, ticket.case
         if ready.id not in self._evals_written:
             self._evals_written.add(ready.id)
-            lines.append(self._eval_record(ready).to_line())
+            records.append(self._eval_record(ready))
         if result is not None and ticket.key not in self._cases_written:
             self._cases_written.add(ticket.key)
-            lines.append(_case_record(ticket, result).to_line())
-        verdict = VerdictRecord(ready.id, case.id, ticket.criterion.id, ticket.sample, node_id, grade.to_json(), told)
-        lines.append(verdict.to_line())
-        return lines
+            records.append(_case_record(ticket, result))
+        records.append(
+            VerdictRecord(ready.id, case.id, ticket.criterion.id, ticket.sample, node_id, grade.to_json(), told)
+        )
+        return [record.to_line() for record in records] if self._as_lines else [*records]
 
     def _eval_record(self, ready: Eval) -> EvalRecord:
         config, model = ready.config, ready.model

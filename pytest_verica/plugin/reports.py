@@ -18,8 +18,8 @@ from pytest_verica.plugin.ticket import Ticket, ticket_of
 from pytest_verica.report.failure import failure_text, printable
 from pytest_verica.run import Reported
 
-LINES = "verica_lines"
-"""Attribute of a report: the journal lines that it carries."""
+RECORDS = "verica_records"
+"""Attribute of a report: the records that it carries to the journal; as lines, where it comes from a worker."""
 WORD = "verica_word"
 """Attribute of a report: how the verdict is told of."""
 
@@ -80,14 +80,14 @@ class Reports:
         return self._report(current, call)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True, specname="pytest_runtest_makereport")
-    def pytest_makereport_with_lines(
+    def pytest_makereport_with_records(
         self, item: pytest.Item, call: pytest.CallInfo[Any]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """The outermost: every report of a verdict item carries its verdict, whoever made the report."""
         report = yield
         ticket = ticket_of(item)
-        if ticket is None and call.when == "call" and BENCH in item.stash and (lines := item.stash[BENCH]()):
-            setattr(report, LINES, lines)
+        if ticket is None and call.when == "call" and BENCH in item.stash and (records := item.stash[BENCH]()):
+            setattr(report, RECORDS, records)
         if ticket is None or call.when == "teardown" or (call.when == "setup" and report.passed):
             return report
         current, self._current = self._current, None
@@ -197,7 +197,7 @@ class Reports:
         told: Reported,
         result: CaseResult | None,
     ) -> None:
-        setattr(report, LINES, self._recording.lines(item.nodeid, ticket, grade, told, result))
+        setattr(report, RECORDS, self._recording.records(item.nodeid, ticket, grade, told, result))
 
 
 def _id_of(item: pytest.Item) -> Any:

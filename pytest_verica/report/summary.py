@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from pytest_verica.errors import StoreError
 from pytest_verica.report.tally import Spending, Tally, summed
@@ -202,23 +202,22 @@ class _Lines:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file: BinaryIO | None = None
         self.starts = array("q")
 
     def record(self, number: int) -> Record:
-        if self._file is None:
-            self._file = self._path.open("rb")
-        self._file.seek(self.starts[number])
-        return from_line(self._file.readline().decode("ascii"))
+        with self._path.open("rb") as file:
+            file.seek(self.starts[number])
+            return from_line(file.readline().decode("ascii"))
 
-    def finish(self) -> None:
-        """Notes where the last line ends."""
-        if self.starts:
-            self.record(len(self.starts) - 1)
-            assert self._file is not None
-            self.starts.append(self._file.tell())
-        if self._file is not None:
-            self._file.close()
+    def ends(self) -> array[int]:
+        """The offset of each line, then the end of the last."""
+        offsets = array("q", self.starts)
+        if offsets:
+            with self._path.open("rb") as file:
+                file.seek(offsets[-1])
+                file.readline()
+                offsets.append(file.tell())
+        return offsets
 
 
 def read_run(journal: Path) -> RunSummary:
@@ -227,37 +226,64 @@ def read_run(journal: Path) -> RunSummary:
     Raises:
         StoreError: the journal cannot be read, or is not a whole run's.
     """
-    lines = _Lines(journal)
-    header: RunHeader | None = None
-    end: RunEnd | None = None
-    readers: dict[str, _EvalReader] = {}
-    gates: dict[str, GateResult] = {}
-    for number, (offset, record) in enumerate(scan_journal(journal)):
+    reading = RunReading(journal)
+    for offset, record in scan_journal(journal):
+        reading.add(record, offset)
+    return reading.summary()
+
+
+class RunReading:
+    """Adds up a run record by record: from its journal, or while the journal is being written."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._lines = _Lines(journal)
+        self._header: RunHeader | None = None
+        self._end: RunEnd | None = None
+        self._readers: dict[str, _EvalReader] = {}
+        self._gates: dict[str, GateResult] = {}
+
+    def add(self, record: Record, offset: int) -> None:
+        """The next record, and the offset (bytes) of its line, which stands in the journal already.
+
+        Raises:
+            StoreError: the record's eval is not known yet.
+        """
+        lines = self._lines
+        number = len(lines.starts)
         lines.starts.append(offset)
         if isinstance(record, VerdictRecord):
-            _reader(readers, record.eval, journal).add_verdict(record, number, lines)
+            self._reader(record.eval).add_verdict(record, number, lines)
         elif isinstance(record, CaseRecord):
-            _reader(readers, record.eval, journal).add_case(record, number, lines)
+            self._reader(record.eval).add_case(record, number, lines)
         elif isinstance(record, EvalRecord):
-            readers.setdefault(record.id, _EvalReader(record))
+            self._readers.setdefault(record.id, _EvalReader(record))
         elif isinstance(record, GateRecord):
-            gates[record.eval] = record.result
+            self._gates[record.eval] = record.result
         elif isinstance(record, RunEnd):
-            end = record
+            self._end = record
         else:
-            header = header or record
-    lines.finish()
-    if header is None:
-        raise StoreError(f"{journal} does not begin with the record of a run; it was killed before it began")
-    evals = {name: EvalSummary(reader.record, reader.totals(), reader.lines) for name, reader in readers.items()}
-    return RunSummary(journal, header, evals, _overall(readers, evals), gates, end, lines.starts)
+            self._header = self._header or record
 
+    def summary(self) -> RunSummary:
+        """What was added so far.
 
-def _reader(readers: Mapping[str, _EvalReader], name: str, journal: Path) -> _EvalReader:
-    try:
-        return readers[name]
-    except KeyError:
-        raise StoreError(f"{journal} has a line of the eval {name!r} before the eval's own record") from None
+        Raises:
+            StoreError: there is no record of the run itself.
+        """
+        if self._header is None:
+            raise StoreError(f"{self._journal} does not begin with the record of a run; it was killed before it began")
+        evals = {
+            name: EvalSummary(reader.record, reader.totals(), reader.lines) for name, reader in self._readers.items()
+        }
+        overall = _overall(self._readers, evals)
+        return RunSummary(self._journal, self._header, evals, overall, dict(self._gates), self._end, self._lines.ends())
+
+    def _reader(self, name: str) -> _EvalReader:
+        try:
+            return self._readers[name]
+        except KeyError:
+            raise StoreError(f"{self._journal} has a line of the eval {name!r} before the eval's own record") from None
 
 
 def _overall(readers: Mapping[str, _EvalReader], evals: Mapping[str, EvalSummary]) -> Totals:

@@ -22,14 +22,15 @@ class JournalWriter:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._size = 0
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
             self._mend()
         except OSError as error:
             raise self._explained(error) from error
 
-    def append(self, line: str) -> None:
-        """Adds a line, given without its end.
+    def append(self, line: str) -> int:
+        """Adds a line, given without its end; the offset (bytes) at which it stands.
 
         Raises:
             StoreError: the disk is full, and the like.
@@ -43,6 +44,8 @@ class JournalWriter:
             with suppress(OSError):
                 self._mend()  # a part of the line may be there, and a later one may find room
             raise self._explained(error) from error
+        offset, self._size = self._size, self._size + len(data)
+        return offset
 
     def close(self) -> None:
         """Safe to call twice."""
@@ -64,6 +67,7 @@ class JournalWriter:
             end = start
         if end < size:
             os.ftruncate(self._file, end)
+        self._size = end
 
     def _explained(self, error: OSError) -> StoreError:
         return StoreError(
