@@ -242,7 +242,7 @@ def _not_stored(request: Request) -> str:
     last = next((m.content for m in reversed(request.messages) if m.content), "") or ""
     return (
         f"no stored answer for {request.model} to {last[:80]!r} (request {request.key[:12]}): "
-        "run once without --verica-replay to buy and store it"
+        "run with --verica-fresh, or once without replay, to buy and store it"
     )
 
 

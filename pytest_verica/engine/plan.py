@@ -174,7 +174,10 @@ def _target_problems(spec: EvalSpec, golden: GoldenSet) -> list[Problem]:
             problems += [Problem(problem.message, spec.place(("target", "python"))) for problem in error.problems]
     if isinstance(target, HttpTarget):
         problems += [
-            Problem(f"the environment variable {name} is not set; a header needs it", spec.place(("target", "http")))
+            Problem(
+                f"the environment variable {name} is not set; the target's url or a header needs it",
+                spec.place(("target", "http")),
+            )
             for name in target.http.environment()
             if not os.environ.get(name)
         ]

@@ -16,10 +16,10 @@ from typing import Any
 from pytest_verica.case import Case
 from pytest_verica.completion import Answer
 from pytest_verica.engine.callables import arguments_for, import_target
+from pytest_verica.engine.environment import EnvironmentTemplate
 from pytest_verica.engine.plan import Eval
 from pytest_verica.errors import MissingPath, TargetError
 from pytest_verica.evals.target import (
-    ENVIRONMENT_REFERENCE,
     ColumnTarget,
     HttpRequest,
     HttpTarget,
@@ -46,7 +46,7 @@ def make_sampler(ready: Eval, endpoint: HttpEndpoint) -> Sampler:
     if isinstance(target, PythonTarget):
         return _python_sampler(target, ready)
     if isinstance(target, HttpTarget):
-        return functools.partial(_sample_http, target.http, endpoint)
+        return HttpSampler(target.http, endpoint)
     if isinstance(target, (ColumnTarget, RecordTarget)):
         return functools.partial(_sample_column, target)
     return functools.partial(_sample_prompt, ready)
@@ -115,25 +115,33 @@ def _cell_json(case: Case, column: str, part: str) -> Any:
         raise TargetError("column", f"the column {column!r} should hold {part} as JSON: {error}", value) from None
 
 
-async def _sample_http(config: HttpRequest, endpoint: HttpEndpoint, case: Case, sample: int, ask: Ask) -> Output:
-    scope = Scope(case)
-    headers = {
-        name: ENVIRONMENT_REFERENCE.sub(lambda m: os.environ.get(m[1], ""), compile_template(text).render(scope))
-        for name, text in config.headers.items()
-    }
-    url = compile_template(config.url).render(scope)
-    body = _rendered(config.json_body, scope)
-    secrets = [os.environ[name] for name in config.environment() if os.environ.get(name)]
-    started = asyncio.get_running_loop().time()
-    answer = await endpoint.send(config.method, url, headers, body, config.timeout, secrets)
-    latency = asyncio.get_running_loop().time() - started
-    if config.output is None:
-        return Output(text=answer.text, latency_s=latency, calls=1)
-    try:
-        value = parse_path(config.output).find(answer.json())
-    except MissingPath as error:
-        raise TargetError("http_path", f"the response of {url} has {error}", answer.text[:2000]) from None
-    return output_of(value, latency_s=latency, calls=1)
+class HttpSampler:
+    """Asks an HTTP endpoint for each case."""
+
+    def __init__(self, config: HttpRequest, endpoint: HttpEndpoint) -> None:
+        self._config = config
+        self._endpoint = endpoint
+        self._url = EnvironmentTemplate(config.url)
+        self._headers = {name: EnvironmentTemplate(text) for name, text in config.headers.items()}
+        self._secrets = [os.environ[name] for name in config.environment() if os.environ.get(name)]
+
+    async def __call__(self, case: Case, sample: int, ask: Ask) -> Output:
+        config, scope = self._config, Scope(case)
+        headers = {name: template.render(scope)[0] for name, template in self._headers.items()}
+        url, shown = self._url.render(scope)
+        body = _rendered(config.json_body, scope)
+        started = asyncio.get_running_loop().time()
+        answer = await self._endpoint.send(
+            config.method, url, headers, body, config.timeout, shown=shown, secrets=self._secrets
+        )
+        latency = asyncio.get_running_loop().time() - started
+        if config.output is None:
+            return Output(text=answer.text, latency_s=latency, calls=1)
+        try:
+            value = parse_path(config.output).find(answer.json())
+        except MissingPath as error:
+            raise TargetError("http_path", f"the response of {shown} has {error}", answer.text[:2000]) from None
+        return output_of(value, latency_s=latency, calls=1)
 
 
 def _rendered(body: Any, scope: Scope) -> Any:

@@ -45,7 +45,8 @@ class PythonTarget(Strict):
 
 
 class HttpRequest(Strict):
-    """One request for each case. `output` is the path of the answer in the response's JSON; without it, its text."""
+    """One request for each case. `output` is the path of the answer in the response's JSON; without it, its text. The
+    url and the headers may name environment variables: `${SHOP_URL}/answer`."""
 
     url: TemplateText
     method: Literal["GET", "POST", "PUT", "PATCH"] = "POST"
@@ -68,9 +69,9 @@ class HttpRequest(Strict):
         return headers
 
     def environment(self) -> Iterator[str]:
-        """Names of the environment variables that the headers need."""
-        for value in self.headers.values():
-            yield from ENVIRONMENT_REFERENCE.findall(value)
+        """Names of the environment variables that the url and the headers need."""
+        texts = (self.url, *self.headers.values())
+        yield from dict.fromkeys(name for text in texts for name in ENVIRONMENT_REFERENCE.findall(text))
 
 
 HttpRequest.model_fields["json_body"].metadata.append(TemplateMark())

@@ -27,8 +27,7 @@ from pytest_verica.store.export import RecordedAnswers
 from pytest_verica.store.folder import answers_path
 from pytest_verica.store.responses import ResponseStore
 
-WINDOW_PER_CALL = 2
-SMALLEST_WINDOW = 32
+CASES_AHEAD_PER_CALL = 2
 
 
 def activate(config: pytest.Config) -> None:
@@ -83,7 +82,8 @@ class Answering:
         share = self._role.share
         return Engine(
             self._make_caller,
-            window=max(SMALLEST_WINDOW, WINDOW_PER_CALL * share),
+            # A case's time runs while it waits for its turn: few calls at once, few cases ahead.
+            window=CASES_AHEAD_PER_CALL * share + 2,
             local_concurrency=share,
             overrides=_overrides(self._config.hook),
         )

@@ -204,6 +204,7 @@ class Controller:
         elif result.status == "skipped":
             report.outcome = "skipped"
             report.longrepr = (path, 0, text)
+        setattr(report, WORD, f"gate {result.status}")
         hook = self._config.hook
         hook.pytest_runtest_logstart(nodeid=nodeid, location=location)
         hook.pytest_runtest_logreport(report=report)

@@ -32,6 +32,10 @@ _STATUS: dict[str, tuple[str, str, Any]] = {
     "error": ("error", "E", "ERROR"),
     "missed": ("missed", "m", ("MISSED", {"yellow": True})),
     "errored": ("errored", "e", ("ERRORED", {"yellow": True})),
+    # The row of letters is complete when gates are judged: they have a word for `-v` and no letter.
+    "gate passed": ("passed", "", ("PASSED", {"green": True})),
+    "gate failed": ("failed", "", ("FAILED", {"red": True})),
+    "gate skipped": ("skipped", "", ("SKIPPED", {"yellow": True})),
 }
 _OUTCOME: dict[str, tuple[str, object]] = {outcome: ("verica.outcome", outcome) for outcome in OUTCOMES}
 _KEYWORDS: dict[str, Any] = {}

@@ -42,9 +42,11 @@ class HttpEndpoint:
         headers: Mapping[str, str],
         body: Any,
         timeout_s: float,
+        *,
+        shown: str,
         secrets: Sequence[str] = (),
     ) -> HttpAnswer:
-        """One request.
+        """One request. shown: the url as messages name it; secrets: texts that no message may hold.
 
         Raises:
             TargetError: no connection, no answer in time, or a status that is not 2xx.
@@ -60,13 +62,13 @@ class HttpEndpoint:
             response = await self._client.request(method, url, headers=sent, content=content, timeout=timeout_s)
             text = response.text
         except httpx2.TimeoutException:
-            raise TargetError("timeout", f"{url} gave no answer within {timeout_s:g} s") from None
+            raise TargetError("timeout", f"{shown} gave no answer within {timeout_s:g} s") from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             detail = _scrubbed(f"{type(error).__name__}: {error}", secrets)
-            raise TargetError("http", f"{url} could not be asked: {detail}") from None
+            raise TargetError("http", f"{shown} could not be asked: {detail}") from None
         if not 200 <= response.status_code < 300:
             raw = _scrubbed(text[:2000], secrets)
-            raise TargetError("http_status", f"{url} answered with status {response.status_code}", raw)
+            raise TargetError("http_status", f"{shown} answered with status {response.status_code}", raw)
         return HttpAnswer(response.status_code, text)
 
     async def aclose(self) -> None:
