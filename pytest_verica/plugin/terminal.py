@@ -85,7 +85,7 @@ class Terminal:
             reporter.write_line(f"  95 % interval {low} to {high} (Wilson)")
         for criterion in record.criteria:
             counts = totals.criteria.get(criterion.id)
-            if counts is not None and len(record.criteria) > 1:
+            if counts is not None and counts.ran and len(record.criteria) > 1:
                 reporter.write_line(f"  {criterion.name}: {rate_line(counts)}")
         if gate is not None:
             name = "gate" if record.gate is None else f"gate (≥ {_percent(record.gate.get('pass_rate'))})"
