@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -139,6 +140,7 @@ class Active:
         selected = self._running.select(session.items)
         self._recording.select(selected)
         if selected and not session.config.option.collectonly:
+            gc.freeze()  # items live to the end: the collector need not walk through tens of thousands of them
             try:
                 self._answering.prepare()
             except VericaError as error:

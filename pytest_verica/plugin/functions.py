@@ -19,6 +19,7 @@ from pytest_verica.evals.marker import eval_from_marker
 from pytest_verica.golden import GoldenSet, golden_set_from_rows
 from pytest_verica.graders.kinds import Configs
 from pytest_verica.plugin.evals import Evals, place_of
+from pytest_verica.plugin.nodes import CriterionItem
 from pytest_verica.plugin.ticket import TICKET, Ticket
 
 CASE_AXIS = "_verica_case"
@@ -89,6 +90,8 @@ class Functions:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
+            if isinstance(item, CriterionItem):
+                continue
             callspec = getattr(item, "callspec", None)
             if callspec is not None and CRITERION_AXIS in callspec.params and isinstance(item, pytest.Function):
                 self._items.setdefault(_test_of(item), []).append(item)
