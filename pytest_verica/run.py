@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from pytest_verica.grade import Grade
+
 JOURNAL_VERSION = 1
 
 Reported = Literal["passed", "failed", "missed", "skipped", "error", "errored"]
 GateStatus = Literal["passed", "failed", "skipped"]
 
+_text = json.encoder.encode_basestring_ascii
 _encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 _decode = json.JSONDecoder().raw_decode  # a fifth faster than json.loads, which looks for white space twice
 _MAX_DEPTH = 200
@@ -259,6 +262,22 @@ class VerdictRecord(_Saved):
         }
         return {"eval": self.eval, "case": self.case, "sample": self.sample, "exact": exact, "shown": shown}
 
+    def to_line(self) -> str:
+        """The line, without its end."""
+        grade = self.grade
+        rest = {name: value for name, value in grade.items() if name not in _TOLD}
+        if rest != _PLAIN or self.reused is not None:
+            return super().to_line()
+        # A plain check has told four things; the text of all the others is made once. It is the same text.
+        return (
+            f'{{"record":"verdict","eval":{_text(self.eval)},"case":{_text(self.case)},"sample":{self.sample},'
+            f'"exact":{_PLAIN_EXACT},"shown":{{"criterion":{_text(self.criterion)},"node_id":{_text(self.node_id)},'
+            f'"reported":"{self.reported}","reused_from":null,"outcome":"{grade["outcome"]}",'
+            f'"passed":{_JSON_OF[grade["passed"]]},"score":null,"label":null,'
+            f'"explanation":{_text(grade["explanation"])},{_PLAIN_MIDDLE},"duration_s":{grade["duration_s"]!r},'
+            f"{_PLAIN_END}"
+        )
+
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> VerdictRecord:
         grade = data["shown"]
@@ -341,6 +360,16 @@ _KINDS: dict[str, type[Record]] = {
     "end": RunEnd,
 }
 _WORD_OF: dict[type[_Saved], str] = {kind: word for word, kind in _KINDS.items()}
+
+
+_TOLD = frozenset({"outcome", "passed", "explanation", "duration_s"})
+_PLAIN = {name: value for name, value in Grade.of(True, "").to_json().items() if name not in _TOLD}
+"""What the grade of a check has in all the other fields where it asked no model and gave no score."""
+_JSON_OF = {True: "true", False: "false", None: "null"}
+_PLAIN_LINE = _Saved.to_line(VerdictRecord("", "", "", 0, "", {**Grade.of(True, "").to_json()}, "passed"))
+_PLAIN_EXACT = _encode(_numbers(_PLAIN)[0])
+_PLAIN_MIDDLE = _PLAIN_LINE.partition('"explanation":"",')[2].partition(',"duration_s":')[0]
+_PLAIN_END = _PLAIN_LINE.partition('"duration_s":0.0,')[2]
 
 
 def from_line(line: str) -> Record:

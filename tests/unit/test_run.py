@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -159,3 +160,16 @@ FAILING = [
 @pytest.mark.parametrize(("result", "more", "then"), FAILING)
 def test_more_reasons_can_only_fail_a_gate(result: GateResult, more: tuple[str, ...], then: GateResult) -> None:
     assert result.failing(more) == then
+
+
+@pytest.mark.parametrize("outcome", [Grade.of(True, "a"), Grade.of(False, 'é "\\ \ud800 ]]>'), Grade.na("")], ids=str)
+@pytest.mark.parametrize(
+    "more", [{}, {"duration_s": 1.5e-06}, {"score": 0.5}, {"label": "x"}, {"cost": None}, {"evaluated": False}], ids=str
+)
+@pytest.mark.parametrize("reused", [None, "another-run"])
+def test_the_short_way_to_a_verdicts_line_gives_the_same_line(outcome: Grade, more: dict, reused: str | None) -> None:
+    grade = replace(outcome, **more).to_json()
+    record = VerdictRecord("e", "c\u2028", "k", 3, "e::c::k", grade, "passed", reused)
+    assert record.to_line() == json.dumps(
+        {"record": "verdict", **record.to_json()}, separators=(",", ":"), allow_nan=False
+    )
