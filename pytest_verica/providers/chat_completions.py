@@ -28,16 +28,15 @@ if TYPE_CHECKING:
 # What servers that need no key expect where the SDK insists on one.
 _NO_KEY = "no-key"
 _NO_LIST = frozenset({404, 405, 501})
-_ACCOUNT_HEADERS = frozenset({"openai-organization", "openai-project"})
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one provider's Chat Completions differ. limit_name: its name for `max_tokens`; account_headers: whether the
-    organization and project of the environment (OPENAI_ORG_ID, OPENAI_PROJECT_ID) are its business."""
+    """How one provider's Chat Completions differ. limit_name: its name for `max_tokens`; own: whether it is the
+    provider that the openai SDK is made for, so that address and headers are the SDK's to say."""
 
     limit_name: str
-    account_headers: bool
+    own: bool
 
 
 class ChatCompletions:
@@ -101,9 +100,7 @@ def open_chat_completions(spec: ModelSpec, timeout_s: float, dialect: Dialect) -
     """
     check_base_url(spec)
     key = read_key(spec)
-    client = _sdk_client(spec, key or _NO_KEY, timeout_s, idle=True)
-    headers = _headers(client, dialect)
-    address = str(client.base_url)
+    address, headers = _sdk_address(spec, key or _NO_KEY, timeout_s) if dialect.own else _plain_address(spec, key)
     door = Door(spec.provider, address.rstrip("/"), spec.credential, secrets_in([key]))
     proxy = environment_proxy(address)
     connection: Connection
@@ -132,14 +129,16 @@ def _sdk_client(spec: ModelSpec, key: str, timeout_s: float, *, idle: bool) -> o
     )
 
 
-def _headers(client: openai.AsyncOpenAI, dialect: Dialect) -> dict[str, str]:
-    """What the SDK sends with each request; what it marks as left out, and what is not this endpoint's business, is not
-    among them."""
-    return {
-        name: value
-        for name, value in client.default_headers.items()
-        if isinstance(value, str) and (dialect.account_headers or name.lower() not in _ACCOUNT_HEADERS)
-    }
+def _sdk_address(spec: ModelSpec, key: str, timeout_s: float) -> tuple[str, dict[str, str]]:
+    """The address that the SDK calls, and what it sends with each request; what it marks as left out is not sent."""
+    client = _sdk_client(spec, key, timeout_s, idle=True)
+    return str(client.base_url), {k: v for k, v in client.default_headers.items() if isinstance(v, str)}
+
+
+def _plain_address(spec: ModelSpec, key: str | None) -> tuple[str, dict[str, str]]:
+    """The same for a server of anybody: the SDK need not be loaded to say what the eval says."""
+    headers = {"Accept": "application/json", "Content-Type": "application/json", "User-Agent": "pytest-verica"}
+    return spec.base_url or "", {**headers, "Authorization": f"Bearer {key or _NO_KEY}"}
 
 
 def _has_aiohttp() -> bool:

@@ -7,7 +7,7 @@ from pytest_verica.providers.chat_completions import Dialect, open_chat_completi
 from pytest_verica.providers.protocol import Provider, ProviderKind
 from pytest_verica.request import ModelSpec
 
-_DIALECT = Dialect(limit_name="max_completion_tokens", account_headers=True)
+_DIALECT = Dialect(limit_name="max_completion_tokens", own=True)
 
 
 def _open(spec: ModelSpec, timeout_s: float) -> Provider:

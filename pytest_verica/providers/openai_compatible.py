@@ -7,7 +7,7 @@ from pytest_verica.providers.chat_completions import Dialect, open_chat_completi
 from pytest_verica.providers.protocol import Provider, ProviderKind
 from pytest_verica.request import ModelSpec
 
-_DIALECT = Dialect(limit_name="max_tokens", account_headers=False)
+_DIALECT = Dialect(limit_name="max_tokens", own=False)
 
 
 def _open(spec: ModelSpec, timeout_s: float) -> Provider:

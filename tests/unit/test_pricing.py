@@ -10,7 +10,7 @@ import genai_prices
 import pytest
 
 from pytest_verica.errors import ConfigError
-from pytest_verica.pricing import Prices
+from pytest_verica.pricing import Prices, _is_private
 from pytest_verica.usage import Usage
 
 TABLE = """
@@ -185,3 +185,20 @@ def test_a_table_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 def test_no_table_is_no_error() -> None:
     assert Prices.load(None).cost("openai_compatible", "m", Usage(1, 1)) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "private"),
+    [
+        ("http://127.0.0.1:8091/v1", True),
+        ("http://localhost:8000/v1", True),
+        ("http://10.1.2.3/v1", True),
+        ("http://[::1]:8000/v1", True),
+        ("http://gpu-box:8000/v1", True),
+        ("http://llm.internal/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("https://8.8.8.8/v1", False),
+    ],
+)
+def test_private_addresses_have_no_public_price(address: str, private: bool) -> None:
+    assert _is_private(address) is private
