@@ -1,7 +1,10 @@
-"""The `verica` command."""
+"""The `verica` command, a door beside pytest's: one file per command, and the only room that imports click."""
 
 from __future__ import annotations
 
 
 def main() -> None:
-    raise SystemExit("not here yet")
+    """The console script."""
+    from pytest_verica.cli.command import verica  # deferred: click is loaded for the command only
+
+    verica()

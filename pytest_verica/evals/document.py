@@ -62,6 +62,8 @@ def parse_document(text: str, shown: str) -> Document:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         place = Place(shown, mark.line + 1, mark.column + 1) if mark is not None else Place(shown)
         raise ConfigError(f"not valid YAML: {getattr(error, 'problem', None) or error}", place) from None
+    except RecursionError:
+        raise ConfigError("nested too deeply to be read", Place(shown)) from None
     reader = _Reader(shown, yaml.constructor)
     value = None if root is None else reader.read(root, ())
     if reader.problems:
@@ -94,16 +96,17 @@ class _Reader:
 
     def _scalar(self, node: Any, place: Place) -> Any:
         try:
-            return self._constructor.construct_object(node)
+            value = self._constructor.construct_object(node)
         except Exception as error:  # noqa: BLE001 - whatever a tag's reader raises, the user needs the place
-            raise ConfigError(f"cannot be read: {error}", place) from None
+            raise ConfigError(f"cannot be read: {getattr(error, 'problem', None) or error}", place) from None
+        return _joined(value) if isinstance(value, str) else value
 
     def _mapping(self, node: Any, at: Location) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             place = Place(self._file, key_node.start_mark.line + 1, key_node.start_mark.column + 1)
-            key = key_node.value if key_node.id == "scalar" else None
-            if not isinstance(key, str):
+            key = _joined(key_node.value) if key_node.id == "scalar" else None
+            if key is None:
                 self.problems.append(Problem("a key must be a plain text", place))
             elif key in result:
                 self.problems.append(Problem(f"the key {key!r} is written twice", place))
@@ -112,3 +115,8 @@ class _Reader:
                 self.places[there] = place
                 result[key] = self.read(value_node, there)
         return result
+
+
+def _joined(text: str) -> str:
+    """A character that JSON wrote as a pair of surrogate escapes, as an emoji is, made one character again."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, GetJsonSchemaHandler
 
 from pytest_verica.canonical import canonical_json
 
 
 class TemplateMark:
     """Marks a field whose text is a template, so that one walk finds every template of an eval."""
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = handler(core_schema)
+        if schema.get("type") == "string":
+            schema["type"] = ["string", "number", "boolean"]  # what `_as_text` takes: `value: 7` is right
+        return schema
 
 
 def _as_text(value: Any) -> Any:

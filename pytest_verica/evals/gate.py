@@ -88,4 +88,5 @@ class GateConfig(Strict):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         # Editors must know the short form too.
-        return {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, handler(core_schema)]}
+        whole = handler.resolve_ref_schema(handler(core_schema))  # pydantic 2.10 refers to it by the name of this one
+        return {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {**whole}]}

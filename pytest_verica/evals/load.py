@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.config import EvalConfig, EvalSpec
 from pytest_verica.evals.criterion import CriterionConfig
 from pytest_verica.evals.document import Document, read_document
 from pytest_verica.evals.fields import Location
+from pytest_verica.evals.problems import nearest, problems_of
 from pytest_verica.evals.target import TARGETS
 
 EVAL_SUFFIXES = (".eval.yaml", ".eval.yml", ".eval.json")
@@ -72,17 +72,20 @@ def _validate_criteria(written: Any, document: Document, kinds: Kinds, problems:
     if not isinstance(written, list):
         return written
     configs: list[CriterionConfig] = []
-    ids: dict[str, Place] = {}
+    ids: dict[str, tuple[str, Place]] = {}
     for index, item in enumerate(written):
         at: Location = ("criteria", index)
         config = _validate_criterion(item, at, document, kinds, problems)
         if config is None:
             continue
         place = document.place(at)
-        name = criterion_id(config.name)
-        if name in ids:
-            problems.append(Problem(f"two criteria are named {config.name!r}; the other is at {ids[name]}", place))
-        ids.setdefault(name, place)
+        known = ids.get(criterion_id(config.name))
+        if known is None:
+            ids[criterion_id(config.name)] = (config.name, place)
+        else:
+            alike = "" if known[0] == config.name else f" and {known[0]!r}, the same in node ids"
+            message = f"two criteria are named {config.name!r}{alike}; the other is at {known[1]}"
+            problems.append(Problem(message, place))
         configs.append(config)
     return configs if configs or not written else None
 
@@ -111,7 +114,9 @@ def _validate_criterion(
 def _validate_target(written: dict[str, Any], document: Document, problems: list[Problem]) -> Any:
     chosen = [name for name in TARGETS if name in written]
     if len(chosen) != 1:
-        message = f"a target has exactly one of: {', '.join(TARGETS)}; found {', '.join(chosen) or 'none of them'}"
+        near = "" if chosen else "".join(nearest(key, TARGETS) for key in list(written)[:1])
+        found = ", ".join(chosen or written) or "none of them"
+        message = f"a target has exactly one of: {', '.join(TARGETS)}; {near}found {found}"
         problems.append(Problem(message, document.place(("target",))))
         return None
     model = TARGETS[chosen[0]]
@@ -125,50 +130,6 @@ def _validate_target(written: dict[str, Any], document: Document, problems: list
 def criterion_id(name: str) -> str:
     """A criterion's name as it stands in node ids: letters, digits and `_` only."""
     return re.sub(r"\W", "_", name)
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`did you mean 'x'? ` where something is near, else nothing."""
-    near = difflib.get_close_matches(name, list(known), 1, 0.6)
-    return f"did you mean {near[0]!r}? " if near else ""
-
-
-def problems_of(error: ValidationError, model: type[BaseModel], document: Document, at: Location = ()) -> list[Problem]:
-    """A pydantic error as problems with places; unknown keys name the nearest known one."""
-    problems = []
-    for item in error.errors(include_url=False, include_context=False, include_input=False):
-        location = tuple(part for part in item["loc"] if not (isinstance(part, str) and part.startswith("function-")))
-        shown = ".".join(str(part) for part in location)
-        message = item["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
-        if item["type"] == "extra_forbidden":
-            known = _fields_at(model, location[:-1])
-            key = str(location[-1])
-            message = f"unknown key `{shown}`; {nearest(key, known)}known keys: {', '.join(known)}"
-        elif item["type"] == "missing":
-            message = f"`{shown}` is missing"
-        elif shown:
-            message = f"`{shown}`: {message[:1].lower()}{message[1:]}"
-        problems.append(Problem(message, document.place((*at, *location))))
-    return problems
-
-
-def _fields_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """Names of the keys known at a place inside a model."""
-    current: Any = model
-    for part in location:
-        if isinstance(part, int) or not isinstance(current, type) or not issubclass(current, BaseModel):
-            continue
-        field = next((f for n, f in current.model_fields.items() if part in (n, f.alias)), None)
-        current = None if field is None else _model_in(field.annotation)
-    if not isinstance(current, type) or not issubclass(current, BaseModel):
-        return []
-    return [field.alias or name for name, field in current.model_fields.items()]
-
-
-def _model_in(annotation: Any) -> Any:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for found in map(_model_in, getattr(annotation, "__args__", ())) if found is not None), None)
 
 
 def extended_document(path: Path, shown: str, chain: tuple[Path, ...] = ()) -> Document:

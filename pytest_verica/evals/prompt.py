@@ -9,9 +9,9 @@ from pydantic import Field, model_validator
 
 from pytest_verica.canonical import canonical_json
 from pytest_verica.evals.fields import Strict, TemplateText
-from pytest_verica.output import ToolCall
 from pytest_verica.request import Message, Tool
 from pytest_verica.template import Scope, Template, compile_template
+from pytest_verica.tool_calls import ToolCall
 
 
 class ToolConfig(Strict):

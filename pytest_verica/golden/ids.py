@@ -55,7 +55,9 @@ def safe_id(original: str) -> str:
 
 
 def _is_unsafe(character: str) -> bool:
-    if character in "[]":
+    if (
+        character in "[]" or ord(character) & 0xFFFE == 0xFFFE
+    ):  # the last two of a plane are no characters: XML has none
         return True
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in _JOINERS
 

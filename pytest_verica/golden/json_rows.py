@@ -12,7 +12,7 @@ from pytest_verica.golden.columns import ColumnNames
 from pytest_verica.golden.findings import Findings
 from pytest_verica.golden.golden_set import GoldenSet, Row, golden_set_of, named_row
 from pytest_verica.golden.text_file import opened, read_text
-from pytest_verica.output import read_json
+from pytest_verica.json_text import read_json
 from pytest_verica.path import describe
 
 _AT = re.compile(r" at line (\d+), column (\d+)$")

@@ -14,6 +14,7 @@ from pytest_verica.evals.gate import GateConfig
 from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
 from pytest_verica.plugin.grouping import case_of
+from pytest_verica.plugin.junit import describe_run
 from pytest_verica.plugin.reports import RECORDS, WORD
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.failure import excerpt
@@ -92,6 +93,9 @@ class Controller:
             return
         summary = keeping.summary()
         gates = self._judge(summary, session)
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.showfspath = False  # the rows of letters are complete: gates begin no new one
         for eval_id, result in gates.items():
             keeping.add(GateRecord(eval_id, result))
             self._report_gate(session, eval_id, result, summary)
@@ -101,6 +105,7 @@ class Controller:
         keeping.add(RunEnd(ended, int(session.exitstatus), stopped))
         keeping.close()
         self.summary = keeping.summary()
+        describe_run(self._config, self.summary)
         path = self._settings.report or keeping.folder.report
         try:
             write_report(keeping.folder.journal, path, gates, summary=self.summary)
@@ -143,6 +148,10 @@ class Controller:
         partial = self._partial()
         for eval_id, found in summary.evals.items():
             record = found.record
+            if self._is_skipped(found):
+                if record.gate is not None:
+                    gates[eval_id] = GateResult("skipped", ("the test skips every verdict",), {})
+                continue
             if record.gate is None:
                 if self._checked_nothing(found):
                     reason = f"nothing was graded: {found.totals.counts.na} not applicable, 0 errors"
@@ -171,12 +180,16 @@ class Controller:
             )
         return gates
 
+    def _is_skipped(self, found: EvalSummary) -> bool:
+        """Whether the author skips all of an eval: no verdict is other than skipped, and no grader said N/A."""
+        counts = found.totals.counts
+        return counts.na == counts.ran and found.record.id not in self._not_applicable
+
     def _checked_nothing(self, found: EvalSummary) -> bool:
-        """Whether an eval without a gate would be green for nothing: all of it ran, every verdict is N/A, and not
-        because its author skips the test."""
+        """Whether an eval without a gate would be green for nothing: all of it ran, and every verdict is N/A."""
         record, counts = found.record, found.totals.counts
         whole = record.selected == record.planned == counts.ran and self._settings.shard is None
-        return whole and counts.na == counts.ran and record.id in self._not_applicable
+        return whole and counts.na == counts.ran
 
     def _partial(self) -> str | None:
         """Why no gate can be judged, whatever ran."""

@@ -19,12 +19,12 @@ from pytest_verica.evals.marker import eval_from_marker
 from pytest_verica.golden import GoldenSet, golden_set_from_rows
 from pytest_verica.graders.kinds import Configs
 from pytest_verica.plugin.evals import Evals, place_of
-from pytest_verica.plugin.nodes import CriterionItem
-from pytest_verica.plugin.ticket import TICKET, Ticket
+from pytest_verica.plugin.ticket import TICKET, Ticket, ticket_of
 
 CASE_AXIS = "_verica_case"
 CRITERION_AXIS = "_verica_criterion"
 ONLY_CASE = "row-0001"
+_CAPTURES = "_verica_captures"
 
 
 class Functions:
@@ -90,8 +90,8 @@ class Functions:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
-            if isinstance(item, CriterionItem):
-                continue
+            if ticket_of(item) is not None:
+                continue  # of an eval file
             callspec = getattr(item, "callspec", None)
             if callspec is not None and CRITERION_AXIS in callspec.params and isinstance(item, pytest.Function):
                 self._items.setdefault(_test_of(item), []).append(item)
@@ -107,10 +107,14 @@ class Functions:
         ready = self._evals.by_id.get(test)
         if ready is None:
             ready = self._from_parameters(test, functions)
+        # The ids in node ids are pytest's form of them: a case is known by itself, or by the id it was given.
         cases = {case.id: case for case in ready.golden}
+        given_as = {case.original_id: case for case in ready.golden}
         for item in functions:
             params = item.callspec.params
-            case = cases[_case_id(item)]
+            case = params.get("case", params.get(CASE_AXIS))
+            if not isinstance(case, Case) or cases.get(case.id) is not case:
+                case = given_as[_case_id(item)]
             item.stash[TICKET] = Ticket.of(ready, case, ready.criterion_by_id[str(params[CRITERION_AXIS])])
 
     def _from_parameters(self, test: str, functions: list[pytest.Function]) -> Eval:
@@ -137,7 +141,7 @@ def _hidden_axis(metafunc: pytest.Metafunc, name: str, values: list[Any], ids: l
 
 def _test_of(item: pytest.Function) -> str:
     """The node id of the test, without its parameters."""
-    return item.nodeid.partition("[")[0]
+    return item.nodeid.removesuffix(item.name) + item.originalname
 
 
 def _case_id(item: pytest.Function) -> str:
@@ -161,17 +165,22 @@ def columns_of(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def capturing(function: Callable[..., Any], capture: Callable[[Any], None]) -> Callable[..., Any]:
-    """The test's function, sync or async as it was, whose returned value goes to `capture` and not to pytest."""
+    """The test's function, sync or async as it was, whose returned value goes to `capture` and not to pytest. One that
+    does so already (another plugin runs its item again) stays as it is."""
+    if hasattr(function, _CAPTURES):
+        return function
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def run_async(*args: Any, **kwargs: Any) -> None:
             capture(await function(*args, **kwargs))
 
+        setattr(run_async, _CAPTURES, True)
         return run_async
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:
         capture(function(*args, **kwargs))
 
+    setattr(run, _CAPTURES, True)
     return run

@@ -37,6 +37,12 @@ _STATUS: dict[str, tuple[str, str, Any]] = {
     "gate failed": ("failed", "", ("FAILED", {"red": True})),
     "gate skipped": ("skipped", "", ("SKIPPED", {"yellow": True})),
 }
+_PYTESTS = {
+    **dict.fromkeys((_QUIET, "passed", "gate passed"), "passed"),
+    **dict.fromkeys(("failed", "error", "gate failed"), "failed"),
+    **dict.fromkeys(("skipped", "missed", "errored", "gate skipped"), "skipped"),
+}
+"""The outcome of pytest's own that goes with each word. Where a plugin changed it since, its words tell the report."""
 _OUTCOME: dict[str, tuple[str, object]] = {outcome: ("verica.outcome", outcome) for outcome in OUTCOMES}
 _KEYWORDS: dict[str, Any] = {}
 _NOTHING: Any = ()
@@ -97,9 +103,9 @@ class Reports:
         current, self._current = self._current, None
         if current is not None and current.item is item and hasattr(report, WORD):
             told = cast(Reported, getattr(report, WORD))
-            if hasattr(report, "wasxfail") and told not in ("missed", "errored"):
-                delattr(report, WORD)  # marked xfail: pytest's own words tell it
-                told = "missed" if told in ("failed", "error") else told
+            if report.outcome != _PYTESTS[told] or (hasattr(report, "wasxfail") and told not in ("missed", "errored")):
+                delattr(report, WORD)  # marked xfail, or changed by a plugin
+                told = "failed" if report.failed else "missed" if report.skipped else told
             self._carry(report, item, ticket, current.grade, told, current.result)
             return report
         known = current if current is not None and current.item is item else None
@@ -108,11 +114,12 @@ class Reports:
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, Any] | None:
         told = getattr(report, WORD, None)
-        return None if told is None else _STATUS[told]
+        return None if told is None or report.outcome != _PYTESTS[told] else _STATUS[told]
 
     def teardown_of(self, item: pytest.Item) -> pytest.TestReport:
         report = pytest.TestReport(_id_of(item), item.location, _KEYWORDS, "passed", None, "teardown")
         report.sections = _NOTHING
+        report.user_properties = item.user_properties
         setattr(report, WORD, _QUIET)
         return report
 
@@ -150,8 +157,10 @@ class Reports:
             duration=grade.duration_s,
             start=call.start,
             stop=call.stop,
-            user_properties=_properties(grade),
         )
+        # junit reads them from the last report of an item, which may be pytest's own.
+        item.user_properties = [*filter(_is_foreign, item.user_properties), *_properties(grade)]
+        report.user_properties = item.user_properties
         if told in ("failed", "error"):
             report.outcome = "failed"
             report.when = "call" if told == "failed" else "setup"
@@ -207,6 +216,11 @@ class Reports:
 def _id_of(item: pytest.Item) -> Any:
     """The structured id where pytest has one (9.1 on): it need not be parsed again."""
     return getattr(item, "id", item.nodeid)
+
+
+def _is_foreign(named: tuple[str, object]) -> bool:
+    """Whether a property is another's, and none of an earlier run of the item."""
+    return not named[0].startswith("verica.")
 
 
 def _properties(grade: Grade) -> list[tuple[str, object]]:

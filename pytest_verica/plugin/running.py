@@ -48,6 +48,7 @@ class Running:
         self, config: pytest.Config, make_engine: Callable[[], Engine], reports: Reports, recording: Recording
     ) -> None:
         self._config = config
+        self._setup_only = bool(config.getoption("setuponly", False))
         self._make_engine = make_engine
         self._reports = reports
         self._recording = recording
@@ -56,6 +57,7 @@ class Running:
         self._left: dict[Key, int] = {}
         self._results: dict[Key, CaseResult] = {}
         self._returned: dict[Key, Any] = {}
+        self._stopped: dict[Key, BaseException] = {}
         self._foreign: set[str] | None = None
         self._setup_hooks: Any = None
         self._only_marks: bool | None = None
@@ -126,8 +128,8 @@ class Running:
 
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         ticket = ticket_of(item)
-        if ticket is None:
-            return None
+        if ticket is None or self._setup_only:
+            return None  # --setup-only and --setup-plan run no test, and sample nothing
         if not ticket.eval.offline and ticket.key not in self._results:
             self.look_ahead(self.upcoming())
         if not self._is_short():
@@ -162,7 +164,8 @@ class Running:
         try:
             result = yield
         except (pytest.skip.Exception, pytest.xfail.Exception) as stop:
-            self._results[ticket.key] = self._skipped_case(ticket, str(stop))
+            self._results[ticket.key] = CaseResult(None, None, {})
+            self._stopped[ticket.key] = stop
             raise
         except Exception as error:
             failed = self._results[ticket.key] = failed_case(self._job(ticket), _body_error(error))
@@ -235,6 +238,8 @@ class Running:
 
     def _grade(self, item: pytest.Item, ticket: Ticket) -> Grade:
         key = ticket.key
+        if key in self._stopped:
+            raise _again(self._stopped[key])
         result = self._results.get(key)
         if result is None:
             result = self._results[key] = self.engine.result(self._job(ticket))
@@ -251,6 +256,7 @@ class Running:
     def _rerun(self, ticket: Ticket) -> None:
         """Another plugin runs the item again: the case is produced anew."""
         self._results.pop(ticket.key, None)
+        self._stopped.pop(ticket.key, None)
         self._recording.forget_case(ticket)
         self._left[ticket.key] = len(self._chosen[ticket.key])
         if not ticket.eval.function:
@@ -273,9 +279,12 @@ class Running:
             return failed_case(job, target_error(error))
         return self.engine.grade(job, output)
 
-    def _skipped_case(self, ticket: Ticket, reason: str) -> CaseResult:
-        grade = Grade.na(f"skipped by the test: {reason}", evaluated=False)
-        return CaseResult(None, None, {c.id: grade for c in self._job(ticket).criteria})
+
+def _again(stop: BaseException) -> BaseException:
+    """What stopped the test's body stops the later verdicts of its case too."""
+    if isinstance(stop, pytest.skip.Exception):
+        return pytest.skip.Exception(str(stop), _use_item_location=True)
+    return pytest.xfail.Exception(str(stop))
 
 
 def _body_error(error: Exception) -> GradeError:

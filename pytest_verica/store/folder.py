@@ -62,8 +62,8 @@ class RunFolder:
         for _ in range(20):
             folder = cls(root, run_id or new_run_id())
             try:
+                make_folder(root)
                 folder.path.parent.mkdir(parents=True, exist_ok=True)
-                _ignore(root / FOLDER)
                 folder.path.mkdir()
             except FileExistsError as error:
                 if run_id is not None or not folder.path.exists():
@@ -76,8 +76,16 @@ class RunFolder:
         raise StoreError(f"no free id for a run under {root / FOLDER / 'runs'}; delete old runs")
 
 
-def _ignore(folder: Path) -> None:
-    """Keeps the folder out of version control by a file of its own; one that somebody wrote stays."""
+def make_folder(root: Path) -> None:
+    """Makes `.verica/` under a rootdir where it is not there, kept out of version control by a file of its own; one
+    that somebody wrote stays.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder = root / FOLDER
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
     target = folder / ".gitignore"
     if target.exists():
         return

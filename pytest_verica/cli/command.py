@@ -1,0 +1,31 @@
+"""The command `verica` itself: its version, its subcommands, and how an error of the product ends it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pytest_verica.cli.schema import schema
+from pytest_verica.cli.store import store
+from pytest_verica.errors import VericaError
+
+
+class Command(click.Group):
+    """A group that ends with the sentence of an error, and exit code 1, where a traceback would say less."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except VericaError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=Command, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pytest-verica", prog_name="verica")
+def verica() -> None:
+    """Works on evals and stored runs, beside `pytest --verica`."""
+
+
+verica.add_command(schema)
+verica.add_command(store)

@@ -1,0 +1,300 @@
+"""What a user wrote wrongly is found before the first call: where it stands, what was expected, what was found."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent, indent
+
+import pytest
+
+from tests.fake_provider import FakeProvider
+from tests.pytest_door.conftest import Run, Suite
+
+GOOD = """\
+name: refunds
+golden_set: golden.csv
+prompt:
+  system: You serve {{ shop }}.
+  user: "{{ question }}"
+model:
+  provider: openai_compatible
+  name: fake-1
+  base_url: BASE_URL
+criteria:
+  - name: polite
+    type: text_check
+    contains: please
+  - name: kind
+    type: label_model
+    prompt: "Is this kind? {{ output.text }}"
+    labels: [yes_, no_]
+    passing_labels: [yes_]
+    model: {provider: openai_compatible, name: fake-judge, base_url: BASE_URL}
+gate: {pass_rate: 0.9}
+"""
+GOLDEN = "id,shop,question\na,Acme,What is 1 + 1?\nb,Acme,What is 2 + 1?\n"
+
+
+def run_file(suite: Suite, fake: FakeProvider, source: str, golden: str = GOLDEN) -> Run:
+    suite.file("golden.csv", golden)
+    suite.file("refunds.eval.yaml", source.replace("BASE_URL", fake.url))
+    run = suite.run()
+    assert fake.stats()["requests"] == 0, "nothing is called"
+    assert not (suite.path / ".verica").exists(), "nothing is written"
+    return run
+
+
+def line_of(source: str, part: str) -> int:
+    return next(number for number, line in enumerate(source.splitlines(), 1) if part in line)
+
+
+# what is wrong: (text of the good file, what stands there instead, the text whose line is named, what is said)
+WRONG: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
+    "unknown key": ("gate:", "gatte:", "gatte:", ("unknown key `gatte`; did you mean 'gate'?", "known keys: name")),
+    "unknown key of the model": ("  name: fake-1", "  nam: fake-1", "nam:", ("did you mean 'name'?", "`model.name` is missing")),
+    "unknown key of a criterion": ("contains: please", "contians: please", "contians", ("did you mean 'contains'?",)),
+    "unknown key of the gate": ("{pass_rate: 0.9}", "{passrate: 0.9}", "passrate", ("did you mean 'pass_rate'?",)),
+    "unknown type": ("type: text_check", "type: text_chek", "text_chek", ("unknown type 'text_chek'; did you mean 'text_check'?",)),
+    "unknown variable of the prompt": ("{{ question }}", "{{ qestion }}", "qestion", ("qestion", "question", "shop")),
+    "unknown variable of a system text": ("{{ shop }}", "{{ shp }}", "shp", ("`prompt.system`", "shp", "shop")),
+    "unknown variable of a criterion": ("contains: please", 'contains: "{{ wanted }}"', "wanted", ("'polite'", "wanted", "question")),
+    "unknown variable of a judge": ("{{ output.text }}", "{{ ouput.text }}", "ouput", ("'kind'", "ouput", "output")),
+    "output in the prompt": ("{{ question }}", "{{ output.text }}", "output.text }}", ("output",)),
+    "unknown variable of a run condition": (
+        "contains: please",
+        'contains: please\n    only_if: {variable: "{{ knd }}", condition: has_value}',
+        "knd",
+        ("'polite'", "knd"),
+    ),
+    "template that does not close": ("{{ question }}", "{{ question", "{{ question", ("`prompt.user`",)),
+    "criteria of one name": ("name: kind", "name: polite", "label_model", ("two criteria are named 'polite'",)),
+    "criteria of one id": ("name: kind", "name: polite!\n", "polite!", ()),
+    "unknown provider": ("  provider: openai_compatible\n", "  provider: openai_compatibel\n", "compatibel", ("did you mean 'openai_compatible'?", "known providers: ", "scripted")),
+    "no provider": ("  provider: openai_compatible\n", "", "model:", ("`model.provider` is missing",)),
+    "no credential": ("  provider: openai_compatible\n", "  provider: openai\n", "model:", ("`credential` is missing",)),
+    "credential that is not set": ("  name: fake-1", "  name: fake-1\n  credential: NOT_SET_ANYWHERE", "model:", ("NOT_SET_ANYWHERE is not set",)),
+    "gate that cannot fail": ("0.9}", "0}", "gate:", ("cannot fail",)),
+    "gate in percent": ("0.9}", "90}", "gate:", ("for 90 % write 0.9",)),
+    "gate as text": ("{pass_rate: 0.9}", "high", "gate:", ("gate",)),
+    "gate for a criterion that is not there": ("0.9}", "0.9, criteria: {polit: 1}}", "gate:", ("did you mean 'polite'?",)),
+    "gate that cannot be passed": ("0.9}", "0.9, min_graded: 5}", "gate:", ("min_graded is 5 and the eval has 4 verdicts",)),
+    "gate that is not there yet": ("0.9}", "0.9, calibrated: true}", "gate:", ("not in this version",)),
+    "pattern that is none": ("contains: please", "matches: '(please'", "polite", ("'polite'",)),
+    "no criteria": (GOOD[GOOD.index("criteria:") : GOOD.index("gate:")], "criteria: []\n", "criteria:", ("criteria",)),
+    "temperature below zero": ("  name: fake-1", "  name: fake-1\n  params: {temperature: -1}", "temperature", ("temperature",)),
+    "unknown parameter": ("  name: fake-1", "  name: fake-1\n  params: {temprature: 1}", "temprature", ("did you mean 'temperature'?",)),
+    "repeat of nothing": ("gate:", "repeat: 0\ngate:", "repeat", ("repeat",)),
+    "golden set that is not there": ("golden.csv", "goldn.csv", "", ("goldn.csv", "golden.csv")),
+    "target beside a prompt": ("gate:", "target: {column: question}\ngate:", "", ("not both",)),
+    "key written twice": ("gate:", "name: again\ngate:", "again", ("the key 'name' is written twice",)),
+    "not YAML": ("gate: {", "gate: [{", "", ("not valid YAML",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("part", "instead", "at", "said"), WRONG.values(), ids=list(WRONG))
+def test_wrong_file(suite: Suite, fake: FakeProvider, part: str, instead: str, at: str, said: tuple[str, ...]) -> None:
+    assert part in GOOD
+    source = GOOD.replace(part, instead, 1)
+    run = run_file(suite, fake, source)
+    if said == ():
+        pytest.skip("checked by hand")
+    assert run.exit == 2 and run.words == {}
+    assert "Traceback" not in run.out and "pytest_verica/" not in run.out
+    shown = run.out[run.out.index("ERROR collecting refunds.eval.yaml") :]
+    for words in said:
+        assert words in shown
+    if at:
+        assert f"refunds.eval.yaml:{line_of(source, at)}: " in shown
+    else:
+        assert re.search(r"(refunds\.eval\.yaml|goldn\.csv)(:\d+)?: ", shown)
+
+
+def test_good_file_is_good(suite: Suite, fake: FakeProvider) -> None:
+    suite.file("golden.csv", GOLDEN)
+    suite.file("refunds.eval.yaml", GOOD.replace("BASE_URL", fake.url))
+    assert len(suite.run().verdicts) == 4
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("column: anwser", "no column 'anwser'; did you mean 'answer'?"),
+        ("column: answer\n  steps: stps", "no column 'stps'"),
+        ("record: recrd", "no column 'recrd'"),
+        ("column: answer\n  record: answer", "exactly one of"),
+        ("colum: answer", "exactly one of"),
+        ("python: bot", "module:function"),
+    ],
+)
+def test_missing_column(suite: Suite, column: str, said: str) -> None:
+    suite.file("golden.csv", "id,answer\na,please\n")
+    suite.file(
+        "demo.eval.yaml",
+        f"golden_set: golden.csv\ntarget:\n  {column}\ncriteria:\n  - {{name: a, type: text_check, contains: x}}\n",
+    )
+    run = suite.run()
+    assert run.exit == 2 and run.words == {}
+    assert said in run.out
+    assert re.search(r"demo\.eval\.yaml:[234]: ", run.out)
+
+
+GOLDENS: dict[str, tuple[str, str]] = {
+    "ragged row": ("id,shop,question\na,Acme\n", "golden.csv:2"),
+    "duplicate ids": (GOLDEN + "a,Acme,again\n", "golden.csv:4"),
+    "duplicate columns": ("id,shop,question,shop\na,b,c,d\n", "shop"),
+    "reserved column": ("id,shop,question,output\na,b,c,d\n", "output"),
+    "odd column": ("id,shop,question,2nd\na,b,c,d\n", "2nd"),
+    "empty column name": ("id,shop,question,\na,b,c,d\n", "golden.csv:1"),
+}
+
+
+@pytest.mark.parametrize(("golden", "said"), GOLDENS.values(), ids=list(GOLDENS))
+def test_wrong_golden_set(suite: Suite, fake: FakeProvider, golden: str, said: str) -> None:
+    run = run_file(suite, fake, GOOD, golden)
+    assert run.exit == 2 and run.words == {}
+    assert said in run.out
+
+
+KEYS = [
+    "sk-proj-Zx8Qw7Er6Ty5Ui4Op3As2Df1",
+    "gsk_Zx8Qw7Er6Ty5Ui4Op3As2Df1Gh0Jk",
+    "AIzaSyZx8Qw7Er6Ty5Ui4Op3As2Df1",
+    "sk-ant-api03-Zx8Qw7Er6Ty5-Ui4Op3As2Df1",
+    "a key with spaces Zx8Qw7Er6Ty5Ui4",
+    "Zx8Qw7Er6.Ty5Ui4Op3",
+    "Bearer Zx8Qw7Er6Ty5Ui4Op3As2Df1",
+]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("place", ["model", "judge", "header", "url"])
+def test_literal_key_is_refused_and_not_repeated(suite: Suite, fake: FakeProvider, key: str, place: str) -> None:
+    if place == "model":
+        source = GOOD.replace("  name: fake-1", f"  name: fake-1\n  credential: {key!r}")
+    elif place == "judge":
+        source = GOOD.replace(
+            "{provider: openai_compatible, name: fake-judge",
+            f"{{provider: openai_compatible, credential: {key!r}, name: fake-judge",
+        )
+    else:
+        header = f"headers: {{authorization: 'Bearer {key}'}}" if place == "header" else "method: GET"
+        url = f"http://user:{key}@127.0.0.1:9/" if place == "url" else "http://127.0.0.1:9/"
+        target = f"target:\n  http:\n    url: {url!r}\n    {header}\n"
+        source = f"golden_set: golden.csv\n{target}criteria:\n  - {{name: a, type: text_check, contains: x}}\n"
+    run = run_file(suite, fake, source)
+    assert run.exit == 2 and run.words == {}
+    assert "environment variable" in run.out
+    assert re.search(r"refunds\.eval\.yaml:\d+: ", run.out)
+    for part in {key, key.split("-")[-1], *key.split()}:
+        if len(part) > 8:
+            assert part not in run.out
+
+
+def test_extends(suite: Suite, fake: FakeProvider) -> None:
+    suite.file("a.eval.yaml", "extends: b.yaml\n")
+    suite.file("b.yaml", "extends: c.yaml\n")
+    suite.file("c.yaml", "extends: a.eval.yaml\n")
+    run = suite.run()
+    assert run.exit == 2
+    assert "`extends` goes round in a circle: a.eval.yaml -> b.yaml -> c.yaml -> a.eval.yaml" in run.out
+    assert "c.yaml:1: " in run.out
+    suite.file("c.yaml", "extends: nowhere.yaml\n")
+    assert "c.yaml:1: `extends`: nowhere.yaml does not exist" in suite.run().out
+    suite.file("c.yaml", "extends: c.yaml\n")
+    assert "goes round in a circle" in suite.run().out
+
+
+def test_problem_of_an_extended_file_is_placed_there(suite: Suite, fake: FakeProvider) -> None:
+    suite.file("base.yaml", GOOD.replace("contains: please", "contians: please"))
+    run = run_file(suite, fake, "extends: base.yaml\nname: mine\n")
+    assert f"base.yaml:{line_of(GOOD, 'contains: please')}: " in run.out
+
+
+def test_all_problems_are_told_together(suite: Suite, fake: FakeProvider) -> None:
+    source = GOOD.replace("{{ question }}", "{{ qestion }}").replace("contains: please", 'contains: "{{ wanted }}"')
+    source = source.replace("  provider: openai_compatible\n", "  provider: opnai\n").replace(
+        "0.9}", "0.9, min_graded: 99}"
+    )
+    suite.file(
+        "second.eval.yaml",
+        "golden_set: golden.csv\ntarget: {column: shp}\ncriteria: [{name: a, type: text_check, contains: x}]\n",
+    )
+    run = run_file(suite, fake, source)
+    for words in ("qestion", "wanted", "unknown provider 'opnai'", "no column 'shp'", "2 errors"):
+        assert words in run.out
+
+
+def test_two_evals_of_one_name(suite: Suite, fake: FakeProvider) -> None:
+    suite.file("other.eval.yaml", GOOD.replace("BASE_URL", fake.url))
+    run = run_file(suite, fake, GOOD)
+    assert run.exit == 2 and "two evals are named 'refunds'" in run.out
+
+
+def test_two_problems_in_one_list_of_criteria(suite: Suite, fake: FakeProvider) -> None:
+    source = GOOD.replace("type: text_check", "type: nope").replace("passing_labels: [yes_]", "passing_labels: [maybe]")
+    run = run_file(suite, fake, source)
+    assert "unknown type 'nope'" in run.out and "'maybe' is not one of `labels`" in run.out
+
+
+MARKERS: dict[str, tuple[str, str]] = {
+    "unknown argument": ("criteria=[A], gaet=0.9", "it takes: golden_set, criteria, gate"),
+    "positional": ("'golden.csv', criteria=[A]", "it takes: golden_set"),
+    "no criteria": ("", "has no criteria: nothing would be checked"),
+    "empty criteria": ("criteria=[]", "has no criteria: nothing would be checked"),
+    "criteria that are none": ("criteria=['a']", "criteri"),
+    "criteria as one": ("criteria=A", ""),
+    "bad gate": ("criteria=[A], gate=0", "cannot fail"),
+    "bad gate key": ("criteria=[A], gate={'passrate': 1}", "did you mean 'pass_rate'?"),
+    "bad criterion": ("criteria=[text_check(name='a', contians='x')]", "did you mean 'contains'?"),
+    "bad golden set": ("criteria=[A], golden_set='nowhere.csv'", "nowhere.csv"),
+    "criteria of one name": ("criteria=[A, A]", "two criteria are named 'a'"),
+    "unknown variable": ("criteria=[text_check(name='a', contains='{{ nope }}')], golden_set='golden.csv'", "nope"),
+    "unknown variable of parameters": ("criteria=[text_check(name='a', contains='{{ nope }}')]", "nope"),
+    "missing credential": (
+        "criteria=[label_model(name='a', prompt='?', labels=['x', 'y'], passing_labels=['x'], "
+        "model={'provider': 'openai', 'name': 'm', 'credential': 'NOT_SET_ANYWHERE'})]",
+        "NOT_SET_ANYWHERE is not set",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "said"), MARKERS.values(), ids=list(MARKERS))
+def test_wrong_marker_names_the_test(suite: Suite, arguments: str, said: str) -> None:
+    suite.file("golden.csv", GOLDEN)
+    suite.file("test_good.py", "def test_good(): pass\n")
+    suite.file(
+        "test_bot.py",
+        "import pytest\nfrom pytest_verica import label_model, text_check\n\nA = text_check(name='a', contains='x')\n\n"
+        f"@pytest.mark.verica({arguments})\ndef test_bot():\n    raise SystemError('never run')\n",
+    )
+    run = suite.run()
+    assert run.exit in (2, 4) and run.words == {}
+    assert "test_bot.py" in run.out and "test_bot" in run.out and said in run.out
+    assert "INTERNALERROR" not in run.out and "pytest_verica/" not in run.out
+
+
+def test_case_without_a_marker(suite: Suite) -> None:
+    suite.file("test_bot.py", "def test_bot(case):\n    pass\n")
+    run = suite.run()
+    assert run.exit == 1 and "test_bot asks for `case`, but has no @pytest.mark.verica(golden_set=...)" in run.out
+
+
+def test_one_wrong_eval_stops_the_others_before_they_pay(suite: Suite, fake: FakeProvider) -> None:
+    suite.file("a.eval.yaml", GOOD.replace("refunds", "a").replace("BASE_URL", fake.url))
+    run = run_file(suite, fake, GOOD.replace("gate:", "gatte:"))
+    assert run.exit == 2 and "1 error" in run.last_line
+
+
+@pytest.mark.slow
+def test_wrong_file_over_several_processes(suite: Suite, fake: FakeProvider) -> None:
+    suite.file("golden.csv", GOLDEN)
+    suite.file("refunds.eval.yaml", GOOD.replace("gate:", "gatte:").replace("BASE_URL", fake.url))
+    run = suite.run("-n2")
+    assert run.exit == 1 and "unknown key `gatte`; did you mean 'gate'?" in run.out
+    assert fake.stats()["requests"] == 0
+
+
+def test_wrong_json_file(suite: Suite) -> None:
+    suite.file("demo.eval.json", indent(dedent('{"name": "demo",\n "golden_set": "x.csv",\n "critera": []}\n'), ""))
+    run = suite.run()
+    assert run.exit == 2 and "demo.eval.json:3: unknown key `critera`; did you mean 'criteria'?" in run.out
