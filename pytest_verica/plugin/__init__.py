@@ -35,6 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _loaded() -> Callable[[pytest.Config], None]:
     """Everything else of the product, loaded only now."""
+    if gc.get_freeze_count():  # an earlier session in this process set its own things aside
+        gc.unfreeze()
+        gc.collect()
     collecting = gc.isenabled()
     gc.disable()  # modules and classes stay for good: looking for garbage among them costs a tenth of the loading
     try:

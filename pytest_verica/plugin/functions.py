@@ -12,6 +12,7 @@ import pytest
 from pytest_verica.canonical import canonical_json
 from pytest_verica.case import Case
 from pytest_verica.engine.plan import Eval, load_golden
+from pytest_verica.engine.tracing import recorded_spans
 from pytest_verica.errors import ConfigError
 from pytest_verica.evals.config import EvalSpec
 from pytest_verica.evals.load import criterion_id
@@ -164,23 +165,28 @@ def columns_of(params: Mapping[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def capturing(function: Callable[..., Any], capture: Callable[[Any], None]) -> Callable[..., Any]:
-    """The test's function, sync or async as it was, whose returned value goes to `capture` and not to pytest. One that
-    does so already (another plugin runs its item again) stays as it is."""
+def capturing(function: Callable[..., Any], capture: Callable[[Any, Any], None]) -> Callable[..., Any]:
+    """The test's function, sync or async as it was, whose returned value goes to `capture` and not to pytest, with the
+    spans that it recorded (JSON, None where it is not traced). One that does so already (another plugin runs its item
+    again) stays as it is."""
     if hasattr(function, _CAPTURES):
         return function
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def run_async(*args: Any, **kwargs: Any) -> None:
-            capture(await function(*args, **kwargs))
+            with recorded_spans() as recorder:
+                value = await function(*args, **kwargs)
+            capture(value, recorder.as_json())
 
         setattr(run_async, _CAPTURES, True)
         return run_async
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> None:
-        capture(function(*args, **kwargs))
+        with recorded_spans() as recorder:
+            value = function(*args, **kwargs)
+        capture(value, recorder.as_json())
 
     setattr(run, _CAPTURES, True)
     return run

@@ -9,6 +9,7 @@ from __future__ import annotations
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,7 +57,7 @@ class Running:
         self._chosen: dict[Key, tuple[Criterion, ...]] = {}
         self._left: dict[Key, int] = {}
         self._results: dict[Key, CaseResult] = {}
-        self._returned: dict[Key, Any] = {}
+        self._returned: dict[Key, tuple[Any, Any]] = {}  # what a test's body returned, and its spans
         self._stopped: dict[Key, BaseException] = {}
         self._foreign: set[str] | None = None
         self._setup_hooks: Any = None
@@ -148,7 +149,7 @@ class Running:
             self._rerun(ticket)
         if ticket.key not in self._results:
             key = ticket.key
-            item.obj = capturing(item.obj, lambda value: self._returned.__setitem__(key, value))
+            item.obj = capturing(item.obj, lambda *returned: self._returned.__setitem__(key, returned))
 
     @pytest.hookimpl(tryfirst=True, specname="pytest_pyfunc_call")
     def pytest_skip_known_body(self, pyfuncitem: pytest.Function) -> bool | None:
@@ -267,7 +268,7 @@ class Running:
 
     def _grade_returned(self, ticket: Ticket) -> CaseResult:
         job = self._job(ticket)
-        value = self._returned.pop(ticket.key, None)
+        value, spans = self._returned.pop(ticket.key, (None, None))
         if value is None:
             message = (
                 f"{ticket.eval.id} returned nothing; its criteria need an output: return a text, a mapping or an Output"
@@ -275,6 +276,8 @@ class Running:
             return failed_case(job, GradeError("no_output", message))
         try:
             output = output_of(value)
+            if spans is not None and output.spans is None:
+                output = replace(output, spans=spans)
         except TargetError as error:
             return failed_case(job, target_error(error))
         return self.engine.grade(job, output)
