@@ -29,12 +29,27 @@ if TYPE_CHECKING:
         score_model as score_model,
     )
     from pytest_verica.declare import (
+        span_check as span_check,
+    )
+    from pytest_verica.declare import (
+        state_check as state_check,
+    )
+    from pytest_verica.declare import (
         text_check as text_check,
+    )
+    from pytest_verica.declare import (
+        text_similarity as text_similarity,
+    )
+    from pytest_verica.declare import (
+        tool_check as tool_check,
+    )
+    from pytest_verica.declare import (
+        trajectory_check as trajectory_check,
     )
     from pytest_verica.grade import Grade as Grade
     from pytest_verica.output import Output as Output
-    from pytest_verica.output import ToolCall as ToolCall
     from pytest_verica.request import Request as Request
+    from pytest_verica.tool_calls import ToolCall as ToolCall
     from pytest_verica.usage import Usage as Usage
 
 __version__ = "0.1.0"
@@ -45,7 +60,7 @@ _HOMES = {
     "Grade": "grade",
     "Output": "output",
     "Request": "request",
-    "ToolCall": "output",
+    "ToolCall": "tool_calls",
     "Usage": "usage",
     "criterion": "declare",
     "json_check": "declare",
@@ -53,7 +68,12 @@ _HOMES = {
     "number_check": "declare",
     "python_check": "declare",
     "score_model": "declare",
+    "span_check": "declare",
+    "state_check": "declare",
     "text_check": "declare",
+    "text_similarity": "declare",
+    "tool_check": "declare",
+    "trajectory_check": "declare",
 }
 __all__ = sorted(_HOMES)
 

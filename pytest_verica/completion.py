@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from pytest_verica.output import ToolCall
+from pytest_verica.tool_calls import ToolCall
 from pytest_verica.usage import Usage
 
 

@@ -6,7 +6,12 @@ Only the standard library is imported here: a plain `pytest` run of a marked sui
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar, overload
+
+from pytest_verica.state_checks import STATE_CHECKS
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Declared:
@@ -40,6 +45,29 @@ def _kind(type: str) -> Callable[..., Declared]:
 text_check = _kind("text_check")
 number_check = _kind("number_check")
 json_check = _kind("json_check")
+tool_check = _kind("tool_check")
+trajectory_check = _kind("trajectory_check")
+
+
+@overload
+def state_check(name: str) -> Callable[[F], F]: ...
+@overload
+def state_check(name: str, *, check: str, **keys: Any) -> Declared: ...
+def state_check(name: str, **keys: Any) -> Any:
+    """With a name alone a decorator, which registers a function `(state, **arguments) -> bool | Grade` under it; with
+    `check` a `state_check` criterion, with the keys that an eval file would have."""
+    if not isinstance(name, str):
+        raise TypeError('a state check is registered under a name: `@state_check("refund_exists")`')
+    return criterion("state_check", name, **keys) if keys else partial(_register, name)
+
+
+def _register(name: str, check: F) -> F:
+    STATE_CHECKS.add(name, check)
+    return check
+
+
+span_check = _kind("span_check")
 python_check = _kind("python_check")
+text_similarity = _kind("text_similarity")
 label_model = _kind("label_model")
 score_model = _kind("score_model")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _MILLION = Decimal(1_000_000)
 _FIELDS = ("provider", "model", "input", "cached_input", "output")
-# Doors that no money passes through: the shipped fake, and answers that are already in the store.
-_FREE = frozenset({"scripted", "replay"})
+# Doors that no money passes through: the shipped fake, answers that are already in the store, a model that runs here.
+_FREE = frozenset({"scripted", "replay", "local"})
 # The doors whose own price list genai-prices has, by its name for it. Any other is known by its address only.
 _LISTED = {"openai": "openai", "anthropic": "anthropic", "google": "google"}
 

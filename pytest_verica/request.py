@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from pytest_verica.canonical import content_hash
-from pytest_verica.output import ToolCall
+from pytest_verica.tool_calls import ToolCall
 
 Role = Literal["system", "user", "assistant", "tool"]
 Structured = Literal["json_schema", "tool", "json_object"]

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Other people's golden sets, outputs and labels, each with its licence: read in tests, never part of the project."""
+    """Other people's golden sets, outputs and labels, each with its licence: read in tests, never in the project."""
     folder = Path(os.environ.get("VERICA_SHARED_DATA") or ROOT.parent / "shared" / "data")
     if not folder.is_dir():
         if os.environ.get("VERICA_REQUIRE_SHARED_DATA"):

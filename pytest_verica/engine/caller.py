@@ -15,11 +15,13 @@ from decimal import Decimal
 from typing import Generic, Literal, Protocol, TypeVar
 
 from pytest_verica.completion import Answer, Completion, StoredAnswer
+from pytest_verica.embedding import Embedding, EmbeddingRequest
+from pytest_verica.engine.embedding import EmbeddingBatches
 from pytest_verica.engine.limits import Limiter
 from pytest_verica.engine.retry import RetryPolicy
 from pytest_verica.errors import ProviderError
 from pytest_verica.pricing import Prices
-from pytest_verica.providers.protocol import Provider, ProviderKind
+from pytest_verica.providers.protocol import Embedder, Provider, ProviderKind
 from pytest_verica.request import ModelSpec, Request
 
 Mode = Literal["reuse", "fresh", "replay"]
@@ -88,11 +90,12 @@ class Caller:
         self._lookups = _Batch(self._look_up)
         self._claims = _Batch(self._claim)
         self._puts = _Batch(self._put)
+        self._embeddings = EmbeddingBatches(self._embed)
         self._random = random.Random()  # noqa: S311 - spreads retries, nothing secret
         self.in_flight = 0
 
     async def ask(self, request: Request) -> Answer:
-        """The answer to a request.
+        """The answer to a request; to an EmbeddingRequest, the packed vector that `Embedding.of` reads.
 
         Raises:
             ProviderError: it could not be had; `attempts` says how often it was tried.
@@ -122,6 +125,7 @@ class Caller:
         return self._store.warnings
 
     async def aclose(self) -> None:
+        await self._embeddings.aclose()
         for provider in self._providers.values():
             with contextlib.suppress(Exception):
                 await provider.aclose()
@@ -194,10 +198,29 @@ class Caller:
         return Answer(completion, cost, Decimal(0), False, attempts, latency)
 
     async def _call(self, request: Request) -> tuple[Completion, int, float]:
-        endpoint = request.model.endpoint
-        limiter = self._limiters.get(endpoint)
+        if isinstance(request, EmbeddingRequest) and self._kinds[request.model.provider].calls:
+            embedding, attempts, latency = await self._embeddings.embed(request)
+            return embedding.completion(), attempts, latency
+        return await self._attempted(request.model, lambda provider: provider.complete(request))
+
+    async def _embed(self, requests: Sequence[EmbeddingRequest]) -> tuple[list[Embedding], int, float]:
+        """One call for several texts of one model."""
+        model = requests[0].model
+
+        def call(provider: Provider) -> Awaitable[list[Embedding]]:
+            if not isinstance(provider, Embedder):
+                message = f"The provider `{model.provider}` offers no embeddings; {model} cannot embed a text."
+                raise ProviderError("unsupported", message)
+            return provider.embed(requests)
+
+        return await self._attempted(model, call)
+
+    async def _attempted(self, model: ModelSpec, call: Callable[[Provider], Awaitable[T]]) -> tuple[T, int, float]:
+        """What a call gives, within the endpoint's limit and with its retries; the attempts, and the seconds of the
+        last."""
+        limiter = self._limiters.get(model.endpoint)
         if limiter is None:
-            limiter = self._limiters[endpoint] = Limiter(self._settings.concurrency)
+            limiter = self._limiters[model.endpoint] = Limiter(self._settings.concurrency)
         attempt = 0
         while True:
             attempt += 1
@@ -206,9 +229,9 @@ class Caller:
             self.in_flight += 1
             started = time.perf_counter()
             try:
-                completion = await self._provider(request.model).complete(request)
+                answer = await call(self._provider(model))
                 outcome = "ok"
-                return completion, attempt, time.perf_counter() - started
+                return answer, attempt, time.perf_counter() - started
             except ProviderError as error:
                 if error.kind == "rate_limit":
                     outcome = "limited"

@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 
-from pytest_verica.evals.target import ENVIRONMENT_REFERENCE
+from pytest_verica.evals.secret import ENVIRONMENT_REFERENCE
 from pytest_verica.template import Scope, compile_template
 
 

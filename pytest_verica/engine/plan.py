@@ -113,7 +113,8 @@ def make_eval(
     prompt = None
     with contextlib.suppress(TemplateError):  # it is among the problems already
         prompt = None if config.prompt is None else Prompt(config.prompt)
-    context = BuildContext(spec.base_dir, () if prompt is None else prompt.tools)
+    recorded = frozenset(config.target.columns()) if isinstance(config.target, ColumnTarget) else None
+    context = BuildContext(spec.base_dir, () if prompt is None else prompt.tools, golden, recorded)
     criteria: list[Criterion] = []
     for index, criterion in enumerate(config.criteria):
         try:
@@ -195,7 +196,8 @@ def _model_problems(spec: EvalSpec, needs_credential: NeedsCredential) -> list[P
         if model.provider not in needs_credential:
             hint = nearest(model.provider, needs_credential)
             known = ", ".join(needs_credential)
-            problems.append(Problem(f"unknown provider {model.provider!r}; {hint}known providers: {known}", place))
+            message = f"unknown provider {model.provider!r}; {hint}known providers: {known}"
+            problems.append(Problem(message, spec.place((*location, "provider"))))
         elif needs_credential[model.provider] and model.credential is None:
             message = f"`credential` is missing: name the environment variable that holds the key for {model.provider}"
             problems.append(Problem(message, place))

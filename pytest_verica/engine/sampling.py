@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import copy
 import functools
 import inspect
@@ -11,6 +12,7 @@ import os
 import threading
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pytest_verica.case import Case
@@ -18,6 +20,7 @@ from pytest_verica.completion import Answer
 from pytest_verica.engine.callables import arguments_for, import_target
 from pytest_verica.engine.environment import EnvironmentTemplate
 from pytest_verica.engine.plan import Eval
+from pytest_verica.engine.tracing import recorded_spans
 from pytest_verica.errors import MissingPath, TargetError
 from pytest_verica.evals.target import (
     ColumnTarget,
@@ -64,6 +67,7 @@ def _output_of_answer(answer: Answer, model: str) -> Output:
     return Output(
         text=completion.text if completion.text is not None else completion.refusal,
         tool_calls=completion.tool_calls,
+        tool_calls_recorded=True,
         stop_reason=completion.stop_reason,
         usage=completion.usage,
         cost=answer.cost,
@@ -95,7 +99,7 @@ def recorded_output(target: ColumnTarget | RecordTarget, case: Case) -> Output:
         return output_of(record, record=True)
     value = case[target.column]
     others = {part: column for part, column in target.columns().items() if part != "column"}
-    if is_missing(value) and "tool_calls" not in others:
+    if is_missing(value) and not {"tool_calls", "steps", "state"} & set(others):
         raise TargetError("column", f"the column {target.column!r} is empty: there is no output to look at")
     if not others:
         return Output(text=value) if isinstance(value, str) else output_of(value)
@@ -161,22 +165,24 @@ def _python_sampler(target: PythonTarget, ready: Eval) -> Sampler:
     async def sample(case: Case, index: int, ask: Ask) -> Output:
         fresh = copy.deepcopy(case)
         call = functools.partial(function, **arguments(fresh))
-        try:
-            if inspect.iscoroutinefunction(function):
-                value = await asyncio.wait_for(call(), target.timeout)
-            else:
-                value = await in_thread(call, target.timeout)
-        except (asyncio.TimeoutError, TimeoutError):
-            message = f"{target.python} gave no answer within {target.timeout:g} s"
-            raise TargetError("timeout", message) from None
-        except Exception as error:  # noqa: BLE001 - whatever the user's code raises is the case's error
-            detail = f"{target.python} raised {type(error).__name__}: {error}"
-            raise TargetError("target_raised", detail, traceback.format_exc()) from None
+        with recorded_spans() as recorder:
+            try:
+                if inspect.iscoroutinefunction(function):
+                    value = await asyncio.wait_for(call(), target.timeout)
+                else:
+                    value = await in_thread(call, target.timeout)
+                if inspect.isawaitable(value):
+                    value = await asyncio.wait_for(value, target.timeout)
+            except (asyncio.TimeoutError, TimeoutError):
+                message = f"{target.python} gave no answer within {target.timeout:g} s"
+                raise TargetError("timeout", message) from None
+            except Exception as error:  # noqa: BLE001 - whatever the user's code raises is the case's error
+                detail = f"{target.python} raised {type(error).__name__}: {error}"
+                raise TargetError("target_raised", detail, traceback.format_exc()) from None
         if value is None:
             raise TargetError("no_output", f"{target.python} returned nothing; return a text, a mapping or an Output")
-        if inspect.isawaitable(value):
-            value = await asyncio.wait_for(value, target.timeout)
-        return output_of(value)
+        output = output_of(value)
+        return replace(output, spans=recorder.as_json()) if output.spans is None else output
 
     return sample
 
@@ -212,5 +218,6 @@ async def in_thread(call: Callable[[], Any], timeout_s: float) -> Any:
         except RuntimeError:
             return  # the loop is gone: nobody waits any more
 
-    threading.Thread(target=run, name="verica-target", daemon=True).start()
+    context = contextvars.copy_context()  # the case's own, which its spans are known by
+    threading.Thread(target=context.run, args=(run,), name="verica-target", daemon=True).start()
     return await asyncio.wait_for(future, timeout_s)

@@ -29,6 +29,8 @@ def verica(
     supplies the cases; criteria: `text_check(name=..., ...)` and the like, or mappings with the same keys; gate: a
     pass rate, or the keys of an eval file's gate; name: default the test's name; timeout: seconds for grading a case.
     """
+    if not isinstance(criteria, (list, tuple)):
+        raise TypeError("`criteria` is a list, such as [text_check(name=..., ...)]")
     return {
         "golden_set": golden_set,
         "criteria": [item.keys if isinstance(item, Declared) else item for item in criteria],
@@ -50,10 +52,11 @@ def eval_from_marker(
     document = Document(str(place), None, {(): place})
     try:
         bound = inspect.signature(verica).bind(*args, **kwargs)
+        given = verica(*bound.args, **bound.kwargs)
     except TypeError as error:
         known = ", ".join(inspect.signature(verica).parameters)
         raise ConfigError(f"@pytest.mark.verica on {test}: {error}; it takes: {known}", place) from None
-    value = {key: item for key, item in verica(*bound.args, **bound.kwargs).items() if item is not None}
+    value = {key: item for key, item in given.items() if item is not None}
     value.setdefault("name", test)
     if not value["criteria"]:
         raise ConfigError(f"@pytest.mark.verica on {test} has no criteria: nothing would be checked", place)

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from pytest_verica.evals.fields import Strict
+from pytest_verica.evals.secret import url_holds_key
 from pytest_verica.request import ModelSpec
 
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -48,6 +49,17 @@ class ModelConfig(Strict):
             # The value is not repeated: it may be a key.
             raise ValueError(
                 "looks like a key; write the NAME of the environment variable that holds it (such as OPENAI_API_KEY)"
+            )
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _holds_no_key(cls, value: str | None) -> str | None:
+        if value is not None and url_holds_key(value):
+            # It is not repeated: it holds a key.
+            raise ValueError(
+                "seems to hold a password or a key; take it out, and name the environment variable that holds it in "
+                "`credential`"
             )
         return value
 

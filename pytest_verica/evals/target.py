@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
 from pytest_verica.evals.fields import Strict, TemplateMark, TemplateText
-
-ENVIRONMENT_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_SECRET_HEADER = re.compile(r"authorization|api[-_]?key|token|secret|cookie", re.IGNORECASE)
-_LONG_TOKEN = re.compile(r"[A-Za-z0-9+/_.=-]{16,}")
+from pytest_verica.evals.secret import ENVIRONMENT_REFERENCE, is_literal_key, url_holds_key
 
 
 class ColumnTarget(Strict):
@@ -55,12 +51,21 @@ class HttpRequest(Strict):
     output: str | None = None
     timeout: float = Field(120, gt=0, description="Seconds for one request.")
 
+    @field_validator("url")
+    @classmethod
+    def _no_secret_in_url(cls, url: str) -> str:
+        if url_holds_key(url):
+            # It is not repeated either.
+            raise ValueError(
+                "seems to hold a password or a key; name an environment variable in its place, such as ${API_TOKEN}"
+            )
+        return url
+
     @field_validator("headers")
     @classmethod
     def _no_literal_secret(cls, headers: dict[str, str]) -> dict[str, str]:
         for name, value in headers.items():
-            bare = ENVIRONMENT_REFERENCE.sub("", value)
-            if _SECRET_HEADER.search(name) and "{{" not in value and _LONG_TOKEN.search(bare):
+            if is_literal_key(name, value):
                 # The value is not repeated: it may be a key.
                 raise ValueError(
                     f"the header {name!r} seems to hold a key; name an environment variable instead, "

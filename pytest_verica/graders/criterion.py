@@ -131,6 +131,8 @@ def make_criterion(config: CriterionConfig, kinds: Mapping[str, GraderKind], con
     if config.only_if is not None:
         Condition(config.only_if, config.otherwise)
     grader = kind.build(config, context)
+    if isinstance(grader, Judge) and kind.runs != "model":
+        kind = replace(kind, runs="model")  # one kind may ask a model for some of its configurations only
     version: list[Any] = [config.model_dump(mode="json", by_alias=True, exclude_defaults=True)]
     if isinstance(grader, Versioned):
         version.append(grader.version)

@@ -18,7 +18,8 @@ from pytest_verica.graders.excerpt import excerpt
 from pytest_verica.graders.protocol import BuildContext, Grader, GraderKind
 from pytest_verica.graders.schema import Schema, SchemaTimeout
 from pytest_verica.graders.target import FENCE_NOTE, find, json_of
-from pytest_verica.output import Output, read_json
+from pytest_verica.json_text import read_json
+from pytest_verica.output import Output
 from pytest_verica.path import Path, describe, parse_path
 from pytest_verica.template import is_missing
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -44,11 +44,15 @@ class Judge(Protocol):
 class BuildContext:
     """What a grader may need of the eval around it.
 
-    base_dir: folder of the eval file or test module, paths are relative to it; tools: those that the prompt offers.
+    base_dir: folder of the eval file or test module, paths are relative to it; tools: those that the prompt offers;
+    cases: of the golden set, so that what a column holds can be checked before launch; recorded: the parts of an output
+    for which a column target names a column, None where the parts are known only when there is an output.
     """
 
     base_dir: Path
     tools: tuple[Tool, ...] = ()
+    cases: Iterable[Case] = ()
+    recorded: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextvars
 import copy
-import inspect
 import math
-import threading
 import traceback
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -20,6 +17,7 @@ from pytest_verica.grade import Grade
 from pytest_verica.graders.excerpt import excerpt
 from pytest_verica.graders.function import REFERENCE, load_function, name_of, refuse_other_parameters, source_hash
 from pytest_verica.graders.protocol import BuildContext, Grader, GraderKind
+from pytest_verica.graders.timed_call import TimedCall
 from pytest_verica.output import Output
 
 
@@ -70,7 +68,8 @@ class PythonCheck:
         self.version = source_hash(function)
 
     def grade(self, case: Case, output: Output) -> Grade:
-        call = _Call(self._function, copy.deepcopy(output), copy.deepcopy(case), self._timeout_s)
+        copies = copy.deepcopy(output), copy.deepcopy(case)
+        call = TimedCall(lambda: self._function(*copies), self._timeout_s)
         if not call.ended():
             return Grade.failed_to_judge(
                 "timeout",
@@ -116,41 +115,6 @@ class PythonCheck:
         wanted = ", ".join(sorted(self._passing))
         sentence = f"`{self._name}` returned the label {excerpt(label)}; passing: {wanted}"
         return Grade.of(label in self._passing, sentence, label=label)
-
-
-class _Call:
-    """One call in a thread of its own, so that it can be given up on."""
-
-    def __init__(self, function: Callable[..., Any], output: Output, case: Case, timeout_s: float) -> None:
-        self.result: Any = None
-        self.error: BaseException | None = None
-        self._timeout_s = timeout_s
-        context = contextvars.copy_context()
-        # A daemon: a function that never ends must not keep the process alive.
-        self._thread = threading.Thread(
-            target=context.run, args=(self._run, function, output, case), name="verica-python-check", daemon=True
-        )
-        self._thread.start()
-
-    def ended(self) -> bool:
-        self._thread.join(self._timeout_s)
-        return not self._thread.is_alive()
-
-    def _run(self, function: Callable[..., Any], output: Output, case: Case) -> None:
-        try:
-            result = function(output, case)
-            if inspect.isawaitable(result):
-                import asyncio  # deferred: 30 ms, and most checks are not async
-
-                # A little later than the thread is given up on, so that the coroutine ends too.
-                result = asyncio.run(asyncio.wait_for(_awaited(result), self._timeout_s + 1))
-            self.result = result
-        except BaseException as error:  # noqa: BLE001 - also SystemExit: whatever ends the function is its answer
-            self.error = error
-
-
-async def _awaited(awaitable: Any) -> Any:
-    return await awaitable
 
 
 def _refuse_impossible(config: PythonCheckConfig, function: Callable[..., Any]) -> None:

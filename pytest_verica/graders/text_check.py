@@ -13,7 +13,8 @@ from pytest_verica.graders.protocol import BuildContext, Grader, GraderKind
 from pytest_verica.graders.target import Target
 from pytest_verica.graders.text import Preparation, measure
 from pytest_verica.graders.text_rules import LengthRule, StringCheckConfig, TextCheckConfig, TextRule, TextRulesConfig
-from pytest_verica.output import Output, read_json
+from pytest_verica.json_text import read_json
+from pytest_verica.output import Output
 from pytest_verica.template import Scope, compile_template, is_missing, text_of
 
 NO_VALUE = "no expected value: it is empty for this case"

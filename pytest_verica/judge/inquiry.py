@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 
 from pytest_verica.canonical import canonical_json
@@ -13,9 +12,9 @@ from pytest_verica.errors import ProviderError, VericaError
 from pytest_verica.grade import Grade
 from pytest_verica.graders.criterion import COULD_NOT_EVALUATE
 from pytest_verica.graders.protocol import Ask
+from pytest_verica.graders.spending import spent
 from pytest_verica.judge.verdict import ASK_AGAIN, NoVerdict, Verdict
 from pytest_verica.request import Message, ModelSpec, Request
-from pytest_verica.usage import Usage
 
 _QUOTED = 4000
 
@@ -43,18 +42,7 @@ class Ledger:
 
     def on_grade(self) -> dict[str, Any]:
         """The fields of a grade that say it."""
-        bought = [answer for answer in self.answers if not answer.reused]
-        calls = sum(answer.attempts for answer in bought)
-        return {
-            "usage": Usage.total([answer.completion.usage or Usage() for answer in bought]),
-            "cost": _sum([answer.cost for answer in self.answers]),
-            "cost_avoided": _sum([answer.cost_avoided for answer in self.answers]),
-            "reused": bool(self.answers) and not bought and not self.failed_attempts,
-            "calls": calls + self.failed_attempts,
-            "retries": calls - len(bought) + max(self.failed_attempts - 1, 0),
-            "reused_calls": len(self.answers) - len(bought),
-            "unpriced": (str(self.model),) if any(answer.cost is None for answer in self.answers) else (),
-        }
+        return spent(self.model, self.answers, self.failed_attempts)
 
     def details(self, **more: Any) -> dict[str, Any] | None:
         """JSON for a grade's details, None where there is nothing to say."""
@@ -66,12 +54,6 @@ class Ledger:
         return Grade.failed_to_judge(
             failure.kind, str(failure), raw=failure.raw, details=self.details(), **self.on_grade()
         )
-
-
-def _sum(costs: list[Decimal | None]) -> Decimal | None:
-    """None where one of them is not known."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known, Decimal(0)) if len(known) == len(costs) else None
 
 
 async def verdict_of(request: Request, read: Read, ask: Ask, ledger: Ledger) -> Verdict:

@@ -14,7 +14,7 @@ from typing import Any
 from pytest_verica.completion import Completion
 from pytest_verica.errors import VericaError
 from pytest_verica.graders.excerpt import excerpt
-from pytest_verica.output import JsonReading, read_json, strip_fence
+from pytest_verica.json_text import JsonReading, read_json, strip_fence
 from pytest_verica.path import describe
 from pytest_verica.request import AnswerSchema
 

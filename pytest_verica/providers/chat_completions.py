@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_verica.completion import Completion
+from pytest_verica.embedding import Embedding, EmbeddingRequest
 from pytest_verica.providers.chat_wire import NotACompletion, read_completion, request_body
 from pytest_verica.providers.connection import (
     AiohttpConnection,
@@ -19,6 +20,7 @@ from pytest_verica.providers.connection import (
     environment_proxy,
 )
 from pytest_verica.providers.door import Door, check_base_url, read_key, secrets_in
+from pytest_verica.providers.embedding_wire import NotEmbeddings, embeddings_body, read_embeddings
 from pytest_verica.providers.refusal import broken, error_inside, malformed, refusal
 from pytest_verica.request import ModelSpec, Request
 
@@ -56,7 +58,23 @@ class ChatCompletions:
         body = request_body(request, limit_name=self._dialect.limit_name)
         if body.get("stream"):
             raise self._door.error("bad_request", f"`extra.stream` of {request.model} asks for a stream. Remove it.")
-        reply = await self._send("POST", "/chat/completions", json.dumps(body, separators=(",", ":")).encode("ascii"))
+        data, reply = await self._json("/chat/completions", body, model)
+        try:
+            return read_completion(data, request.answer)
+        except NotACompletion as error:
+            raise malformed(self._door, model, str(error), reply.body) from None
+
+    async def embed(self, requests: Sequence[EmbeddingRequest]) -> list[Embedding]:
+        model = requests[0].model.name
+        data, reply = await self._json("/embeddings", embeddings_body(requests), model)
+        try:
+            return read_embeddings(data, requests)
+        except NotEmbeddings as error:
+            raise malformed(self._door, model, str(error), reply.body) from None
+
+    async def _json(self, path: str, body: Mapping[str, Any], model: str) -> tuple[Any, Reply]:
+        """The JSON that the endpoint answers a body with, and the reply it came in."""
+        reply = await self._send("POST", path, json.dumps(body, separators=(",", ":")).encode("ascii"))
         if reply.status != 200:
             raise refusal(self._door, model, reply, time.time())
         try:
@@ -66,10 +84,7 @@ class ChatCompletions:
         status = error_inside(data) if isinstance(data, Mapping) else None
         if status is not None:
             raise refusal(self._door, model, Reply(status, reply.headers, reply.body), time.time())
-        try:
-            return read_completion(data, request.answer)
-        except NotACompletion as error:
-            raise malformed(self._door, model, str(error), reply.body) from None
+        return data, reply
 
     async def models(self) -> tuple[str, ...] | None:
         reply = await self._send("GET", "/models")
@@ -87,9 +102,10 @@ class ChatCompletions:
 
     async def _send(self, method: str, path: str, content: bytes | None = None) -> Reply:
         try:
-            return await self._connection.send(method, path, content)
+            reply = await self._connection.send(method, path, content)
         except TransportFailure as failure:
             raise broken(self._door, failure, self._timeout_s) from None
+        return Reply(reply.status, reply.headers, self._door.scrub_body(reply.body))
 
 
 def open_chat_completions(spec: ModelSpec, timeout_s: float, dialect: Dialect) -> ChatCompletions:

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_verica.completion import Completion
-from pytest_verica.output import ToolCall, read_json
+from pytest_verica.json_text import read_json
 from pytest_verica.request import AnswerSchema, Message, Request, Tool
+from pytest_verica.tool_calls import ToolCall
 from pytest_verica.usage import Usage
 
 

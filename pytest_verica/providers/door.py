@@ -31,11 +31,15 @@ class Door:
         return f"{self.provider} at {self.address}"
 
     def scrub(self, text: str) -> str:
-        """The text without any secret, plain or percent-encoded."""
+        """The text without any secret, in whatever form."""
+        return hidden(text, self.secrets)
+
+    def scrub_body(self, body: bytes) -> bytes:
+        """A reply's body without any secret: an endpoint that echoes one must not bring it into a report."""
         for secret in self.secrets:
-            for form in (secret, quote(secret, safe="")):
-                text = text.replace(form, _HIDDEN)
-        return text
+            for form in _forms(secret):
+                body = body.replace(form.encode(), _HIDDEN.encode())
+        return body
 
     def error(
         self,
@@ -56,6 +60,19 @@ class Door:
             retryable=retryable,
             raw=None if raw is None else self.scrub(raw)[:_RAW_LIMIT],
         )
+
+
+def hidden(text: str, secrets: Iterable[str]) -> str:
+    """The text without the secrets."""
+    for secret in secrets:
+        for form in _forms(secret):
+            text = text.replace(form, _HIDDEN)
+    return text
+
+
+def _forms(secret: str) -> set[str]:
+    """A secret plain, percent-encoded, and as some servers write it into JSON."""
+    return {secret, quote(secret, safe=""), secret.replace("/", "\\/")}
 
 
 def read_key(spec: ModelSpec) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_verica.errors import TargetError
+from pytest_verica.providers.door import hidden
 
 
 @dataclass(frozen=True)
@@ -60,24 +61,17 @@ class HttpEndpoint:
         sent = {**headers, **({} if content is None else {"content-type": "application/json"})}
         try:
             response = await self._client.request(method, url, headers=sent, content=content, timeout=timeout_s)
-            text = response.text
+            text = hidden(response.text, secrets)
         except httpx2.TimeoutException:
             raise TargetError("timeout", f"{shown} gave no answer within {timeout_s:g} s") from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            detail = _scrubbed(f"{type(error).__name__}: {error}", secrets)
+            detail = hidden(f"{type(error).__name__}: {error}", secrets)
             raise TargetError("http", f"{shown} could not be asked: {detail}") from None
         if not 200 <= response.status_code < 300:
-            raw = _scrubbed(text[:2000], secrets)
-            raise TargetError("http_status", f"{shown} answered with status {response.status_code}", raw)
+            raise TargetError("http_status", f"{shown} answered with status {response.status_code}", text[:2000])
         return HttpAnswer(response.status_code, text)
 
     async def aclose(self) -> None:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
-
-
-def _scrubbed(text: str, secrets: Sequence[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    return text

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pytest_verica.completion import Completion
+from pytest_verica.embedding import Embedding, EmbeddingRequest
 from pytest_verica.request import ModelSpec, Request
 
 
@@ -27,6 +28,19 @@ class Provider(Protocol):
 
     async def aclose(self) -> None:
         """Closes the connections. Safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """What a provider also offers where its models embed texts."""
+
+    async def embed(self, requests: Sequence[EmbeddingRequest]) -> list[Embedding]:
+        """The vectors of several texts by one model, in their order: one call, never repeated by the provider itself.
+
+        Raises:
+            ProviderError: as `complete`.
+        """
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_verica.providers.local import LOCAL
 from pytest_verica.providers.openai import OPENAI
 from pytest_verica.providers.openai_compatible import OPENAI_COMPATIBLE
 from pytest_verica.providers.protocol import ProviderKind
@@ -11,6 +12,7 @@ from pytest_verica.providers.scripted import SCRIPTED
 PROVIDERS: dict[str, ProviderKind] = {
     OPENAI.name: OPENAI,
     OPENAI_COMPATIBLE.name: OPENAI_COMPATIBLE,
+    LOCAL.name: LOCAL,
     REPLAY.name: REPLAY,
     SCRIPTED.name: SCRIPTED,
 }

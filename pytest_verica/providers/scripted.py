@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_verica.completion import Completion
+from pytest_verica.embedding import Embedding, EmbeddingRequest
 from pytest_verica.errors import ProviderError
 from pytest_verica.providers.protocol import Provider, ProviderKind
 from pytest_verica.request import ModelSpec, Request
 
-#: A text; a JSON object, whose text is the answer; a whole completion; or an exception to raise.
-ScriptedAnswer = str | Mapping[str, Any] | Completion | Exception
+#: A text; a JSON object, whose text is the answer; a whole completion; a vector, where one is asked for; or an
+#: exception to raise.
+ScriptedAnswer = str | Mapping[str, Any] | Completion | Sequence[float] | Exception
 #: Answers in order; answers by the last message; or a function of the request (which may be async).
 Script = Sequence[ScriptedAnswer] | Mapping[str, ScriptedAnswer] | Callable[[Request], Any]
 
@@ -35,12 +37,7 @@ class ScriptedProvider:
         self._next: Iterator[ScriptedAnswer] = iter(answers if isinstance(answers, Sequence) else ())
 
     async def complete(self, request: Request) -> Completion:
-        self.requests.append(request)
-        answer = self._find(request)
-        if inspect.isawaitable(answer):
-            answer = await answer
-        if isinstance(answer, Exception):
-            raise answer
+        answer = await self._answer(request)
         if isinstance(answer, Completion):
             return answer
         if isinstance(answer, Mapping):
@@ -51,11 +48,32 @@ class ScriptedProvider:
             )
         return Completion(text=answer, stop_reason="stop", model=request.model.name)
 
+    async def embed(self, requests: Sequence[EmbeddingRequest]) -> list[Embedding]:
+        return [await self._vector(request) for request in requests]
+
     async def models(self) -> tuple[str, ...] | None:
         return None
 
     async def aclose(self) -> None:
         return None
+
+    async def _vector(self, request: EmbeddingRequest) -> Embedding:
+        answer = await self._answer(request)
+        if not isinstance(answer, Sequence) or not all(isinstance(number, (int, float)) for number in answer):
+            raise self._unscripted(
+                request, f"its answer is a {type(answer).__name__}, not a vector (a list of numbers)"
+            )
+        return Embedding(tuple(map(float, answer)), request.model.name)
+
+    async def _answer(self, request: Request) -> Any:
+        """Raises the exception that stands in the script."""
+        self.requests.append(request)
+        answer = self._find(request)
+        if inspect.isawaitable(answer):
+            answer = await answer
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def _find(self, request: Request) -> Any:
         if isinstance(self.answers, Mapping):
@@ -93,6 +111,9 @@ class ScriptedDoor:
 
     async def complete(self, request: Request) -> Completion:
         return await self._script(request.model).complete(request)
+
+    async def embed(self, requests: Sequence[EmbeddingRequest]) -> list[Embedding]:
+        return await self._script(requests[0].model).embed(requests)
 
     async def models(self) -> tuple[str, ...] | None:
         return None

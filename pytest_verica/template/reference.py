@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 from pytest_verica.case import Case
 from pytest_verica.errors import ConfigError, MissingOutput, MissingPath, TemplateError
-from pytest_verica.output import Output, ToolCall
+from pytest_verica.output import Output
 from pytest_verica.path import Path, Step, parse_path, path_text
 from pytest_verica.template.text import is_missing, text_of
+from pytest_verica.tool_calls import ToolCall
 
 OUTPUT_PARTS = {
     part: part for part in ("text", "json", "tool_calls", "steps", "state", "spans", "stop_reason")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from textwrap import dedent, indent
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import pytest
 
@@ -44,69 +45,112 @@ def run_file(suite: Suite, fake: FakeProvider, source: str, golden: str = GOLDEN
     return run
 
 
-def line_of(source: str, part: str) -> int:
-    return next(number for number, line in enumerate(source.splitlines(), 1) if part in line)
+class Slip(NamedTuple):
+    """A mistake in the good file. written, instead: the text of the good file and what stands there in its place;
+    at: a text of the line that is named, "" for any; said: parts of the message."""
+
+    written: str
+    instead: str
+    at: str
+    said: Sequence[str]
 
 
-# what is wrong: (text of the good file, what stands there instead, the text whose line is named, what is said)
-WRONG: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
-    "unknown key": ("gate:", "gatte:", "gatte:", ("unknown key `gatte`; did you mean 'gate'?", "known keys: name")),
-    "unknown key of the model": ("  name: fake-1", "  nam: fake-1", "nam:", ("did you mean 'name'?", "`model.name` is missing")),
-    "unknown key of a criterion": ("contains: please", "contians: please", "contians", ("did you mean 'contains'?",)),
-    "unknown key of the gate": ("{pass_rate: 0.9}", "{passrate: 0.9}", "passrate", ("did you mean 'pass_rate'?",)),
-    "unknown type": ("type: text_check", "type: text_chek", "text_chek", ("unknown type 'text_chek'; did you mean 'text_check'?",)),
-    "unknown variable of the prompt": ("{{ question }}", "{{ qestion }}", "qestion", ("qestion", "question", "shop")),
-    "unknown variable of a system text": ("{{ shop }}", "{{ shp }}", "shp", ("`prompt.system`", "shp", "shop")),
-    "unknown variable of a criterion": ("contains: please", 'contains: "{{ wanted }}"', "wanted", ("'polite'", "wanted", "question")),
-    "unknown variable of a judge": ("{{ output.text }}", "{{ ouput.text }}", "ouput", ("'kind'", "ouput", "output")),
-    "output in the prompt": ("{{ question }}", "{{ output.text }}", "output.text }}", ("output",)),
-    "unknown variable of a run condition": (
+SLIPS = {
+    "unknown key": Slip("gate:", "gatte:", "gatte:", ["unknown key `gatte`; did you mean 'gate'?", "known keys: name"]),
+    "unknown key of the model": Slip(
+        "  name: fake-1", "  nam: fake-1", "nam:", ["did you mean 'name'?", "`model.name` is missing"]
+    ),
+    "unknown key of a criterion": Slip(
+        "contains: please", "contians: please", "contians", ["did you mean 'contains'?"]
+    ),
+    "unknown key of the gate": Slip("{pass_rate: 0.9}", "{passrate: 0.9}", "passrate", ["did you mean 'pass_rate'?"]),
+    "unknown type": Slip(
+        "type: text_check", "type: text_chek", "text_chek", ["unknown type 'text_chek'; did you mean 'text_check'?"]
+    ),
+    "unknown variable of the prompt": Slip(
+        "{{ question }}", "{{ qestion }}", "qestion", ["qestion", "question", "shop"]
+    ),
+    "unknown variable of a system text": Slip("{{ shop }}", "{{ shp }}", "shp", ["`prompt.system`", "shp", "shop"]),
+    "unknown variable of a criterion": Slip(
+        "contains: please", 'contains: "{{ wanted }}"', "wanted", ["'polite'", "wanted", "question"]
+    ),
+    "unknown variable of a judge": Slip(
+        "{{ output.text }}", "{{ ouput.text }}", "ouput", ["'kind'", "ouput", "output"]
+    ),
+    "output in the prompt": Slip("{{ question }}", "{{ output.text }}", 'user: "{{ output', ["output"]),
+    "unknown variable of a run condition": Slip(
         "contains: please",
         'contains: please\n    only_if: {variable: "{{ knd }}", condition: has_value}',
         "knd",
-        ("'polite'", "knd"),
+        ["'polite'", "knd"],
     ),
-    "template that does not close": ("{{ question }}", "{{ question", "{{ question", ("`prompt.user`",)),
-    "criteria of one name": ("name: kind", "name: polite", "label_model", ("two criteria are named 'polite'",)),
-    "criteria of one id": ("name: kind", "name: polite!\n", "polite!", ()),
-    "unknown provider": ("  provider: openai_compatible\n", "  provider: openai_compatibel\n", "compatibel", ("did you mean 'openai_compatible'?", "known providers: ", "scripted")),
-    "no provider": ("  provider: openai_compatible\n", "", "model:", ("`model.provider` is missing",)),
-    "no credential": ("  provider: openai_compatible\n", "  provider: openai\n", "model:", ("`credential` is missing",)),
-    "credential that is not set": ("  name: fake-1", "  name: fake-1\n  credential: NOT_SET_ANYWHERE", "model:", ("NOT_SET_ANYWHERE is not set",)),
-    "gate that cannot fail": ("0.9}", "0}", "gate:", ("cannot fail",)),
-    "gate in percent": ("0.9}", "90}", "gate:", ("for 90 % write 0.9",)),
-    "gate as text": ("{pass_rate: 0.9}", "high", "gate:", ("gate",)),
-    "gate for a criterion that is not there": ("0.9}", "0.9, criteria: {polit: 1}}", "gate:", ("did you mean 'polite'?",)),
-    "gate that cannot be passed": ("0.9}", "0.9, min_graded: 5}", "gate:", ("min_graded is 5 and the eval has 4 verdicts",)),
-    "gate that is not there yet": ("0.9}", "0.9, calibrated: true}", "gate:", ("not in this version",)),
-    "pattern that is none": ("contains: please", "matches: '(please'", "polite", ("'polite'",)),
-    "no criteria": (GOOD[GOOD.index("criteria:") : GOOD.index("gate:")], "criteria: []\n", "criteria:", ("criteria",)),
-    "temperature below zero": ("  name: fake-1", "  name: fake-1\n  params: {temperature: -1}", "temperature", ("temperature",)),
-    "unknown parameter": ("  name: fake-1", "  name: fake-1\n  params: {temprature: 1}", "temprature", ("did you mean 'temperature'?",)),
-    "repeat of nothing": ("gate:", "repeat: 0\ngate:", "repeat", ("repeat",)),
-    "golden set that is not there": ("golden.csv", "goldn.csv", "", ("goldn.csv", "golden.csv")),
-    "target beside a prompt": ("gate:", "target: {column: question}\ngate:", "", ("not both",)),
-    "key written twice": ("gate:", "name: again\ngate:", "again", ("the key 'name' is written twice",)),
-    "not YAML": ("gate: {", "gate: [{", "", ("not valid YAML",)),
-}  # fmt: skip
+    "template that does not close": Slip("{{ question }}", "{{ question", "{{ question", ["`prompt.user`"]),
+    "criteria of one name": Slip(
+        "name: kind",
+        "name: polite",
+        "- name: polite\n    type: label",
+        ["two criteria are named 'polite'", "the other is at refunds.eval.yaml:11"],
+    ),
+    "unknown provider": Slip(
+        "  provider: openai_compatible\n",
+        "  provider: openai_compatibel\n",
+        "compatibel",
+        ["did you mean 'openai_compatible'?", "known providers: ", "scripted"],
+    ),
+    "no provider": Slip("  provider: openai_compatible\n", "", "model:", ["`model.provider` is missing"]),
+    "no credential": Slip(
+        "  provider: openai_compatible\n", "  provider: openai\n", "model:", ["`credential` is missing"]
+    ),
+    "credential that is not set": Slip(
+        "  name: fake-1", "  name: fake-1\n  credential: NOT_SET", "model:", ["NOT_SET is not set"]
+    ),
+    "gate that cannot fail": Slip("0.9}", "0}", "gate:", ["cannot fail"]),
+    "gate in percent": Slip("0.9}", "90}", "gate:", ["for 90 % write 0.9"]),
+    "gate as text": Slip("{pass_rate: 0.9}", "high", "gate:", ["gate"]),
+    "gate for no criterion": Slip("0.9}", "0.9, criteria: {polit: 1}}", "gate:", ["did you mean 'polite'?"]),
+    "gate that cannot be passed": Slip(
+        "0.9}", "0.9, min_graded: 5}", "gate:", ["min_graded is 5 and the eval has 4 verdicts"]
+    ),
+    "gate that is not there yet": Slip("0.9}", "0.9, calibrated: true}", "gate:", ["not in this version"]),
+    "pattern that is none": Slip("contains: please", "matches: '(please'", "- name: polite", ["'polite'"]),
+    "temperature below zero": Slip(
+        "  name: fake-1", "  name: fake-1\n  params: {temperature: -1}", "temperature", ["temperature"]
+    ),
+    "unknown parameter": Slip(
+        "  name: fake-1", "  name: fake-1\n  params: {temprature: 1}", "temprature", ["did you mean 'temperature'?"]
+    ),
+    "repeat of nothing": Slip("gate:", "repeat: 0\ngate:", "repeat", ["repeat"]),
+    "golden set that is not there": Slip("golden.csv", "goldn.csv", "", ["goldn.csv", "golden.csv"]),
+    "target beside a prompt": Slip("gate:", "target: {column: question}\ngate:", "", ["not both"]),
+    "key written twice": Slip("gate:", "name: again\ngate:", "name: again", ["the key 'name' is written twice"]),
+    "not YAML": Slip("gate: {", "gate: [{", "", ["not valid YAML"]),
+    "no criteria": Slip(
+        GOOD[GOOD.index("criteria:") : GOOD.index("gate:")], "criteria: []\n", "criteria:", ["criteria"]
+    ),
+}
 
 
-@pytest.mark.parametrize(("part", "instead", "at", "said"), WRONG.values(), ids=list(WRONG))
-def test_wrong_file(suite: Suite, fake: FakeProvider, part: str, instead: str, at: str, said: tuple[str, ...]) -> None:
-    assert part in GOOD
-    source = GOOD.replace(part, instead, 1)
+@pytest.mark.parametrize("slip", SLIPS.values(), ids=list(SLIPS))
+def test_slip_in_a_file(suite: Suite, fake: FakeProvider, slip: Slip) -> None:
+    assert slip.written in GOOD
+    source = GOOD.replace(slip.written, slip.instead, 1)
     run = run_file(suite, fake, source)
-    if said == ():
-        pytest.skip("checked by hand")
     assert run.exit == 2 and run.words == {}
     assert "Traceback" not in run.out and "pytest_verica/" not in run.out
     shown = run.out[run.out.index("ERROR collecting refunds.eval.yaml") :]
-    for words in said:
+    for words in slip.said:
         assert words in shown
-    if at:
-        assert f"refunds.eval.yaml:{line_of(source, at)}: " in shown
+    if slip.at:
+        line = source[: source.index(slip.at)].count("\n") + 1
+        assert f"refunds.eval.yaml:{line}: " in shown
     else:
         assert re.search(r"(refunds\.eval\.yaml|goldn\.csv)(:\d+)?: ", shown)
+
+
+def test_criteria_whose_ids_would_be_one(suite: Suite, fake: FakeProvider) -> None:
+    source = GOOD.replace("name: polite", "name: how kind").replace("name: kind", "name: how_kind")
+    run = run_file(suite, fake, source)
+    assert run.exit == 2 and "two criteria are named 'how_kind'" in run.out
 
 
 def test_good_file_is_good(suite: Suite, fake: FakeProvider) -> None:
@@ -123,7 +167,7 @@ def test_good_file_is_good(suite: Suite, fake: FakeProvider) -> None:
         ("record: recrd", "no column 'recrd'"),
         ("column: answer\n  record: answer", "exactly one of"),
         ("colum: answer", "exactly one of"),
-        ("python: bot", "module:function"),
+        ("python: bot", "`python`"),
     ],
 )
 def test_missing_column(suite: Suite, column: str, said: str) -> None:
@@ -160,34 +204,44 @@ KEYS = [
     "gsk_Zx8Qw7Er6Ty5Ui4Op3As2Df1Gh0Jk",
     "AIzaSyZx8Qw7Er6Ty5Ui4Op3As2Df1",
     "sk-ant-api03-Zx8Qw7Er6Ty5-Ui4Op3As2Df1",
-    "a key with spaces Zx8Qw7Er6Ty5Ui4",
     "Zx8Qw7Er6.Ty5Ui4Op3",
     "Bearer Zx8Qw7Er6Ty5Ui4Op3As2Df1",
 ]
+CHECK = "criteria:\n  - {name: a, type: text_check, contains: x}\n"
+HTTP = f"golden_set: golden.csv\ntarget:\n  http:\n    url: 'URL'\n    headers: {{HEADERS}}\n{CHECK}"
+PLACES = {
+    "model": GOOD.replace("  name: fake-1", "  name: fake-1\n  credential: 'KEY'"),
+    "base_url": GOOD.replace("base_url: BASE_URL", "base_url: 'http://user:KEY@127.0.0.1:9/v1'"),
+    "parameter of base_url": GOOD.replace("base_url: BASE_URL", "base_url: 'http://127.0.0.1:9/v1?api_key=KEY'"),
+    "judge": GOOD.replace("name: fake-judge", "name: fake-judge, credential: 'KEY'"),
+    "header": HTTP.replace("URL", "http://127.0.0.1:9/").replace("HEADERS", "authorization: 'Bearer KEY'"),
+    "odd header": HTTP.replace("URL", "http://127.0.0.1:9/").replace("HEADERS", "x-shop-api-key: 'KEY'"),
+    "password of a url": HTTP.replace("URL", "http://user:KEY@127.0.0.1:9/").replace("HEADERS", ""),
+    "user of a url": HTTP.replace("URL", "http://KEY@127.0.0.1:9/").replace("HEADERS", ""),
+    "parameter of a url": HTTP.replace("URL", "http://127.0.0.1:9/?q={{ question }}&key=KEY").replace("HEADERS", ""),
+}
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("place", ["model", "judge", "header", "url"])
+@pytest.mark.parametrize("place", PLACES)
 def test_literal_key_is_refused_and_not_repeated(suite: Suite, fake: FakeProvider, key: str, place: str) -> None:
-    if place == "model":
-        source = GOOD.replace("  name: fake-1", f"  name: fake-1\n  credential: {key!r}")
-    elif place == "judge":
-        source = GOOD.replace(
-            "{provider: openai_compatible, name: fake-judge",
-            f"{{provider: openai_compatible, credential: {key!r}, name: fake-judge",
-        )
-    else:
-        header = f"headers: {{authorization: 'Bearer {key}'}}" if place == "header" else "method: GET"
-        url = f"http://user:{key}@127.0.0.1:9/" if place == "url" else "http://127.0.0.1:9/"
-        target = f"target:\n  http:\n    url: {url!r}\n    {header}\n"
-        source = f"golden_set: golden.csv\n{target}criteria:\n  - {{name: a, type: text_check, contains: x}}\n"
-    run = run_file(suite, fake, source)
+    run = run_file(suite, fake, PLACES[place].replace("KEY", key))
     assert run.exit == 2 and run.words == {}
     assert "environment variable" in run.out
     assert re.search(r"refunds\.eval\.yaml:\d+: ", run.out)
-    for part in {key, key.split("-")[-1], *key.split()}:
-        if len(part) > 8:
-            assert part not in run.out
+    parts = {key, key.split("-")[-1], *key.split()} - {"Bearer"}
+    assert not [part for part in parts if part in run.out]
+
+
+def test_key_that_the_environment_holds_is_fine(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_KEY", KEYS[0])
+    suite.file("golden.csv", GOLDEN)
+    url = "http://user:${SHOP_KEY}@127.0.0.1:9/?key=${SHOP_KEY}"
+    source = HTTP.replace("URL", url).replace("HEADERS", "authorization: 'Bearer ${SHOP_KEY}'")
+    suite.file("refunds.eval.yaml", source)
+    run = suite.run()
+    assert set(run.words.values()) == {"error"} and "could not be asked" in run.out
+    assert KEYS[0] not in run.out
 
 
 def test_extends(suite: Suite, fake: FakeProvider) -> None:
@@ -207,7 +261,7 @@ def test_extends(suite: Suite, fake: FakeProvider) -> None:
 def test_problem_of_an_extended_file_is_placed_there(suite: Suite, fake: FakeProvider) -> None:
     suite.file("base.yaml", GOOD.replace("contains: please", "contians: please"))
     run = run_file(suite, fake, "extends: base.yaml\nname: mine\n")
-    assert f"base.yaml:{line_of(GOOD, 'contains: please')}: " in run.out
+    assert "base.yaml:13: " in run.out
 
 
 def test_all_problems_are_told_together(suite: Suite, fake: FakeProvider) -> None:
@@ -242,7 +296,7 @@ MARKERS: dict[str, tuple[str, str]] = {
     "no criteria": ("", "has no criteria: nothing would be checked"),
     "empty criteria": ("criteria=[]", "has no criteria: nothing would be checked"),
     "criteria that are none": ("criteria=['a']", "criteri"),
-    "criteria as one": ("criteria=A", ""),
+    "criteria as one": ("criteria=A", "`criteria` is a list"),
     "bad gate": ("criteria=[A], gate=0", "cannot fail"),
     "bad gate key": ("criteria=[A], gate={'passrate': 1}", "did you mean 'pass_rate'?"),
     "bad criterion": ("criteria=[text_check(name='a', contians='x')]", "did you mean 'contains'?"),
@@ -295,6 +349,6 @@ def test_wrong_file_over_several_processes(suite: Suite, fake: FakeProvider) -> 
 
 
 def test_wrong_json_file(suite: Suite) -> None:
-    suite.file("demo.eval.json", indent(dedent('{"name": "demo",\n "golden_set": "x.csv",\n "critera": []}\n'), ""))
+    suite.file("demo.eval.json", '{"name": "demo",\n "golden_set": "x.csv",\n "critera": []}\n')
     run = suite.run()
     assert run.exit == 2 and "demo.eval.json:3: unknown key `critera`; did you mean 'criteria'?" in run.out
