@@ -108,7 +108,7 @@ def difference(found: Any, wanted: Any) -> str | None:
                 continue
             other = other.text if other.value is _ABSENT else other.value
         if isinstance(one, Mapping) and isinstance(other, Mapping):
-            for key in other.keys() ^ one.keys():
+            for key in [*(key for key in other if key not in one), *(key for key in one if key not in other)]:
                 there = "is missing" if key in other else "is not wanted"
                 return f"`{path_text([*at, str(key)])}` {there}"
             waiting += [(one[key], other[key], (*at, str(key))) for key in reversed(other)]

@@ -10,6 +10,7 @@ import pytest
 from tests.pytest_door.conftest import Suite
 
 ENTRY = {"pytest_verica", "pytest_verica.plugin", "pytest_verica.plugin.hookspecs", "pytest_verica.plugin.options"}
+DECLARATIONS = {"pytest_verica.declare", "pytest_verica.state_checks"}
 SPY = """
 import json, pathlib, sys
 
@@ -66,9 +67,9 @@ def test_plain_suite_loads_the_thin_entry_only(suite: Suite, args: tuple[str, ..
 def test_marked_suite_loads_its_declarations_besides(suite: Suite) -> None:
     suite.file("test_bot.py", MARKED)
     more = brought(suite, "-rs")
-    assert more - ENTRY <= {"pytest_verica.declare"}, "the blocked run loads the declarations too"
+    assert more - ENTRY <= DECLARATIONS, "the blocked run loads the declarations too"
     suite.run("-rs", plain=True, new_process=True)
-    assert {name for name in loaded(suite) if name.startswith("pytest_verica")} == {*ENTRY, "pytest_verica.declare"}
+    assert {name for name in loaded(suite) if name.startswith("pytest_verica")} == ENTRY | DECLARATIONS
 
 
 @pytest.mark.slow
@@ -77,7 +78,7 @@ def test_workers_of_a_marked_suite_load_no_more(suite: Suite) -> None:
     check = (
         "import sys\ndef test_loaded():\n    assert not [m for m in sys.modules if m.startswith('pytest_verica.') and "
     )
-    suite.file("test_loaded.py", f"{check}m not in {sorted({*ENTRY, 'pytest_verica.declare'})!r}]\n")
+    suite.file("test_loaded.py", f"{check}m not in {sorted(ENTRY | DECLARATIONS)!r}]\n")
     assert suite.run("-n1", plain=True).exit == 0
 
 
