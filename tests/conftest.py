@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from _pytest import pytester as pytester_plugin
 from hypothesis import settings
 
 # What a property test tries is the same in every CI run, and new each time at a desk.
@@ -16,6 +20,28 @@ settings.load_profile("ci" if os.environ.get("CI") else "desk")
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+class InstalledModulesStay(pytester_plugin.SysModulesSnapshot):
+    """pytester forgets every module that a run inside this process imports. Of an installed package that is imported
+    again there would be two of every class, and some refuse to be: only the suite's own modules are forgotten."""
+
+    def restore(self) -> None:
+        installed = {name: module for name, module in sys.modules.items() if _is_installed(module)}
+        super().restore()
+        sys.modules.update({name: module for name, module in installed.items() if name not in sys.modules})
+
+
+def _is_installed(module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is None or file.startswith((sys.prefix, sys.base_prefix, str(ROOT)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_modules_stay() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pytester_plugin, "SysModulesSnapshot", InstalledModulesStay)
+        yield
 
 
 @pytest.fixture(scope="session")
