@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, TypeGuard
 
 import pytest
 
 from pytest_verica.canonical import canonical_json
 from pytest_verica.case import Case
-from pytest_verica.engine.plan import Eval, load_golden
+from pytest_verica.engine.plan import load_golden
 from pytest_verica.engine.tracing import recorded_spans
 from pytest_verica.errors import ConfigError
 from pytest_verica.evals.config import EvalSpec
@@ -34,7 +34,7 @@ class Functions:
     def __init__(self, evals: Evals) -> None:
         self._evals = evals
         self._specs: dict[str, EvalSpec] = {}
-        self._items: dict[str, list[pytest.Function]] = {}
+        self._made: dict[str, dict[str, Case]] = {}
 
     @pytest.fixture(name=CRITERION_AXIS)
     def criterion_axis(self, request: pytest.FixtureRequest) -> Any:
@@ -88,38 +88,26 @@ class Functions:
         else:
             _hidden_axis(metafunc, CASE_AXIS, cases, ids)
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        for item in items:
-            if ticket_of(item) is not None:
-                continue  # of an eval file
-            callspec = getattr(item, "callspec", None)
-            if callspec is not None and CRITERION_AXIS in callspec.params and isinstance(item, pytest.Function):
-                self._items.setdefault(_test_of(item), []).append(item)
-            elif item.get_closest_marker("verica") is not None:
-                raise pytest.UsageError(
-                    f"{item.nodeid} is marked verica and would check nothing: the marker works on test functions and "
-                    "methods of plain classes, and has to be there when they are collected"
-                )
-        for test, functions in self._items.items():
-            self._give_tickets(test, functions)
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pycollect_makeitem(self) -> Generator[None, Any, Any]:
+        """Here all verdicts of a test stand together, before node ids, `--lf` or `-k` choose among them: where its
+        parameters are its golden set, this is the whole of it."""
+        made = yield
+        functions = [item for item in made if _is_verdict(item)] if isinstance(made, list) else []
+        if not functions:
+            return made
+        test = _test_of(functions[0])
+        if test not in self._evals.by_id:
+            try:
+                self._made[test] = self._from_parameters(test, functions)
+            except ConfigError as error:
+                raise pytest.Collector.CollectError(str(error)) from None
+        cases = self._made.get(test)
+        return made if cases is None else [item for item in made if not _is_verdict(item) or _case_id(item) in cases]
 
-    def _give_tickets(self, test: str, functions: list[pytest.Function]) -> None:
-        ready = self._evals.by_id.get(test)
-        if ready is None:
-            ready = self._from_parameters(test, functions)
-        # The ids in node ids are pytest's form of them: a case is known by itself, or by the id it was given.
-        cases = {case.id: case for case in ready.golden}
-        given_as = {case.original_id: case for case in ready.golden}
-        for item in functions:
-            params = item.callspec.params
-            case = params.get("case", params.get(CASE_AXIS))
-            if not isinstance(case, Case) or cases.get(case.id) is not case:
-                case = given_as[_case_id(item)]
-            item.stash[TICKET] = Ticket.of(ready, case, ready.criterion_by_id[str(params[CRITERION_AXIS])])
-
-    def _from_parameters(self, test: str, functions: list[pytest.Function]) -> Eval:
-        """The golden set that a test's own parametrization is."""
+    def _from_parameters(self, test: str, functions: list[pytest.Function]) -> dict[str, Case]:
+        """The golden set that a test's own parametrization is: the cases that the options leave, by what pytest calls
+        their parameters."""
         rows: dict[str, dict[str, Any]] = {}
         for item in functions:
             params = item.callspec.params
@@ -128,11 +116,38 @@ class Functions:
             own = {name: value for name, value in params.items() if value is not case or not of_case}
             rows.setdefault(_case_id(item), {**of_case, **columns_of(own)})
         named = [{**columns, "id": case_id} for case_id, columns in rows.items()]
-        try:
-            golden = golden_set_from_rows(named, test)
-            return self._evals.add(self._specs[test], golden, test, function=True, whole=True)
-        except ConfigError as error:
-            raise pytest.UsageError(str(error)) from None
+        spec = self._specs[test]
+        narrowed = spec.config.golden_set is not None  # the cases beside the parameters are what the options leave
+        golden = golden_set_from_rows(named, test)
+        ready = self._evals.add(spec, golden, test, function=True, whole=narrowed)
+        left = {case.id for case in (golden if narrowed else self._evals.cases_of(ready))}
+        return {name: case for name, case in zip(rows, golden, strict=True) if case.id in left}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            if ticket_of(item) is not None:
+                continue  # of an eval file
+            if _is_verdict(item):
+                item.stash[TICKET] = self._ticket(item)
+            elif item.get_closest_marker("verica") is not None:
+                raise pytest.UsageError(
+                    f"{item.nodeid} is marked verica and would check nothing: the marker works on test functions and "
+                    "methods of plain classes, and has to be there when they are collected"
+                )
+
+    def _ticket(self, item: pytest.Function) -> Ticket:
+        test, params = _test_of(item), item.callspec.params
+        ready = self._evals.by_id[test]
+        made = self._made.get(test)
+        case: Any = params.get("case", params.get(CASE_AXIS)) if made is None else made[_case_id(item)]
+        return Ticket.of(ready, case, ready.criterion_by_id[str(params[CRITERION_AXIS])])
+
+
+def _is_verdict(item: Any) -> TypeGuard[pytest.Function]:
+    """Whether an item is one verdict of a marked test."""
+    callspec = getattr(item, "callspec", None)
+    return isinstance(item, pytest.Function) and callspec is not None and CRITERION_AXIS in callspec.params
 
 
 def _hidden_axis(metafunc: pytest.Metafunc, name: str, values: list[Any], ids: list[str]) -> None:

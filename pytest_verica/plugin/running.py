@@ -96,11 +96,14 @@ class Running:
             ticket = ticket_of(item)
             if ticket is None:
                 continue
-            criteria.setdefault(ticket.key, []).append(ticket.criterion)
-            selected[ticket.eval.id] = selected.get(ticket.eval.id, 0) + 1
+            chosen_here = criteria.setdefault(ticket.key, [])
+            if ticket.criterion not in chosen_here:  # --keep-duplicates runs it again: that makes an eval no more whole
+                selected[ticket.eval.id] = selected.get(ticket.eval.id, 0) + 1
+            chosen_here.append(ticket.criterion)
         shared: dict[tuple[Criterion, ...], tuple[Criterion, ...]] = {}
         for key, chosen in criteria.items():
-            self._chosen[key] = shared.setdefault(tuple(chosen), tuple(chosen))
+            distinct = tuple(dict.fromkeys(chosen))
+            self._chosen[key] = shared.setdefault(distinct, distinct)
             self._left[key] = len(chosen)
         return selected
 

@@ -153,6 +153,27 @@ def test_shards_are_whole_cases_and_each_case_is_in_one(suite: Suite) -> None:
         assert "failed" not in run.words.values() and run.exit == 0, "misses stay misses until the shards are merged"
 
 
+FUNCTION = """
+import pytest
+from pytest_verica import text_check
+
+@pytest.mark.verica(criteria=[text_check(name=name, contains="yes") for name in ("a", "b")], gate=0.5)
+@pytest.mark.parametrize("n", range(10))
+def test_bot(n):
+    return "yes"
+"""
+
+
+def test_shards_and_samples_of_a_functions_own_parameters(suite: Suite) -> None:
+    suite.file("test_bot.py", FUNCTION)
+    whole = suite.run()
+    runs = [suite.run(f"--verica-shard={n}/2") for n in (1, 2)]
+    assert sorted(name for run in runs for name in run.verdicts) == sorted(whole.verdicts)
+    assert all(0 < len(run.verdicts) < 20 and set(run.gates.values()) == {"skipped"} for run in runs)
+    sample = suite.run("--verica-sample=3")
+    assert len(sample.verdicts) == 6 and sample.gates == {"test_bot.py::test_bot::gate": "passed"}
+
+
 def test_criterion_selects_by_glob(suite: Suite, fake: FakeProvider) -> None:
     criteria = [text(name, contains="please") for name in ("tone_kind", "tone_short", "other")]
     suite.eval(cases=TEN[:2], criteria=criteria, gate=0.9)

@@ -107,6 +107,41 @@ def test_node_ids_of_functions(suite: Suite, source: str, wanted: list[str]) -> 
     assert run.exit == 0
 
 
+@pytest.mark.parametrize("golden", ["", ", golden_set='golden.csv'"], ids=["parameters", "golden set too"])
+def test_odd_ids_of_functions(suite: Suite, golden: str) -> None:
+    """Ids that pytest escapes, or that a golden set would have to change."""
+    odd = ["a::b", "[x]", "señor", "x-y", "", " ", "x" * 300, "a/b.py::c[d]"]
+    suite.file("folder [1]/golden.csv", "id,q\nseñor,1\na::b,2\n")
+    source = f"@pytest.mark.parametrize('word', {odd!r})\ndef test_bot(word):\n    return f'yes no {{word}}'"
+    criteria = f"[A, text_check(name='b', contains='{{{{ word }}}}')]{golden}"
+    suite.file("folder [1]/test_bot.py", marked(source, criteria=criteria))
+    run = suite.run(new_process=True)
+    told = list(run.verdicts.values())
+    assert len(told) == len(odd) * 2 * (2 if golden else 1) and run.exit == 0
+    assert told.count("skipped") == 2 * (2 if golden else 1), "a blank word is no expected value"
+    columns = [case["columns"]["word"] for case in run.report["evals"][0]["cases"]]
+    assert sorted(columns) == sorted(odd * (2 if golden else 1))
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("-p", "no:terminal"),
+        ("--import-mode=importlib",),
+        ("-s",),
+        ("--pdb",),
+        ("--keep-duplicates", ".", "."),
+        ("-p", "no:xdist"),
+    ],
+)
+def test_odd_ways_to_run(suite: Suite, args: tuple[str, ...]) -> None:
+    suite.eval(cases=HALF, gate=0.5)
+    suite.file("test_bot.py", marked("def test_bot():\n    return 'yes no'"))
+    run = suite.run(*args, new_process=True)
+    assert run.exit == 0
+    assert [each["totals"]["pass"] for each in run.report["evals"]] == [1, 2]
+
+
 def test_node_ids_of_async_functions_in_auto_mode(suite: Suite) -> None:
     suite.file("pytest.ini", "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n")
     suite.file("golden.csv", "id,q\np,1\nq,2\n")

@@ -70,6 +70,31 @@ def test_last_failed_reruns_what_failed_missed_or_erred(suite: Suite, args: tupl
     assert set(third.verdicts) == wanted, "a partial run does not forget what it did not run"
 
 
+WHOLE_ROWS = """
+import pytest
+from pytest_verica import text_check
+
+@pytest.mark.verica(
+    criteria=[text_check(name="a", contains="yes"), text_check(name="b", contains="yes")], gate=0.5
+)
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_bot(n):
+    return "no" if n == 1 else "yes"
+"""
+
+
+@pytest.mark.parametrize("args", ONCE_AND_MANY)
+@pytest.mark.parametrize("how", ["node ids", "last failed", "keyword"])
+def test_whole_rows_of_a_function_are_not_its_whole_eval(suite: Suite, how: str, args: tuple[str, ...]) -> None:
+    suite.file("test_bot.py", WHOLE_ROWS)
+    row = [f"test_bot.py::test_bot[1-{criterion}]" for criterion in "ab"]
+    assert suite.run(*args).gates == {"test_bot.py::test_bot::gate": "passed"}
+    run = suite.run(*{"node ids": row, "last failed": ["--lf"], "keyword": ["-k", "1-a or 1-b"]}[how], *args)
+    assert run.verdicts == dict.fromkeys(row, "failed")
+    assert run.gates == {"test_bot.py::test_bot::gate": "skipped"} and "2 of 6 verdicts ran" in run.out
+    assert run.exit == 1
+
+
 @pytest.mark.parametrize("args", ONCE_AND_MANY)
 def test_last_failed_after_a_green_run_with_misses(suite: Suite, args: tuple[str, ...]) -> None:
     suite.eval(cases=CASES, gate={"pass_rate": 0.5, "max_errors": 1})
