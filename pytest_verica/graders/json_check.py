@@ -135,8 +135,11 @@ class ValidJson:
         reading = output.json
         note = FENCE_NOTE if reading.fenced else ""
         if reading.problem is not None:
-            shown = "" if output.text is None else f"; it begins {excerpt(output.text, 60)}"
-            return Grade.of(False, f"the output is not valid JSON: {reading.problem}{shown}{note}")
+            if output.text is None:
+                raise MissingOutput(f"the output is not valid JSON: {reading.problem}")
+            return Grade.of(
+                False, f"the output is not valid JSON: {reading.problem}; it begins {excerpt(output.text, 60)}{note}"
+            )
         missing: list[str] = []
         empty: list[str] = []
         for path in self._required:

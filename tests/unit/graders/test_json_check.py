@@ -32,6 +32,7 @@ VERDICTS: list[tuple[dict[str, Any], str | None, str, str]] = [
     ({"valid": True}, "[" * 100_000, "fail", "nested too deeply"),
     ({"valid": True}, '{"a": "' + "x" * 1_000_000 + '"}', "pass", "valid JSON"),
     ({"valid": True, "negate": True}, "{}", "fail", "negated"),
+    ({"valid": True, "negate": True}, None, "fail", "the output has no text"),  # nothing to check is no pass
     ({"valid": True, "negate": True}, "prose", "pass", "negated"),
     # required keys
     ({"required_keys": ["name", "order.items"]}, ORDER, "pass", "has every required key"),
