@@ -51,6 +51,7 @@ SIBLINGS: Mapping[str, frozenset[str]] = {
     "embedding": frozenset({"completion", "request", "usage"}),
     "template": frozenset({"path"}),
     "golden": frozenset({"path", "template"}),
+    "formula": frozenset({"path", "template"}),
     "report": frozenset({"store"}),
 }
 

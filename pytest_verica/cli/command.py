@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+from pytest_verica.cli.formula import formula
+from pytest_verica.cli.grade import grade
+from pytest_verica.cli.graders import graders
 from pytest_verica.cli.schema import schema
 from pytest_verica.cli.store import store
 from pytest_verica.errors import VericaError
@@ -27,5 +30,8 @@ def verica() -> None:
     """Works on evals and stored runs, beside `pytest --verica`."""
 
 
+verica.add_command(formula)
+verica.add_command(grade)
+verica.add_command(graders)
 verica.add_command(schema)
 verica.add_command(store)

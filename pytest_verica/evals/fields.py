@@ -20,12 +20,22 @@ class TemplateMark:
         return schema
 
 
+class FormulaMark(TemplateMark):
+    """Marks a field whose text may also be a formula, which is then no template."""
+
+
+def is_formula(text: str) -> bool:
+    """Whether a text is meant as a formula: it starts with `=`."""
+    return text.lstrip().startswith("=")
+
+
 def _as_text(value: Any) -> Any:
     """Numbers and booleans of YAML stand for their JSON text."""
     return canonical_json(value) if isinstance(value, (bool, int, float)) else value
 
 
 TemplateText = Annotated[str, TemplateMark(), BeforeValidator(_as_text)]
+FormulaText = Annotated[str, FormulaMark(), BeforeValidator(_as_text)]
 
 Location = tuple[str | int, ...]
 
@@ -39,10 +49,13 @@ class Strict(BaseModel):
 def templates_of(model: BaseModel, at: Location = ()) -> Iterator[tuple[Location, str]]:
     """Every template text inside a model, with the path of keys that leads to it."""
     for name, field in type(model).model_fields.items():
-        marked = any(isinstance(mark, TemplateMark) for mark in field.metadata) or "TemplateMark" in repr(
-            field.annotation
-        )
-        yield from _texts(getattr(model, name), (*at, field.alias or name), marked)
+        marks = {type(mark) for mark in field.metadata}
+        written = repr(field.annotation)
+        formulas = FormulaMark in marks or FormulaMark.__name__ in written
+        marked = formulas or TemplateMark in marks or TemplateMark.__name__ in written
+        for place, text in _texts(getattr(model, name), (*at, field.alias or name), marked):
+            if not (formulas and is_formula(text)):
+                yield place, text
 
 
 def _texts(value: Any, at: Location, marked: bool) -> Iterator[tuple[Location, str]]:

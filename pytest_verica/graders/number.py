@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from itertools import islice
 from typing import Any, Literal
@@ -25,13 +25,22 @@ EPSILON = Decimal("1e-9")
 _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9})?\Z")
 _EXPONENT = r"(?:[eE][+-]?\d{1,9})?"
 _EN = re.compile(rf"[+-]?(?:(?:[1-9]\d{{0,2}}(?:,\d{{3}})+|\d+)(?:\.\d*)?|\.\d+){_EXPONENT}\Z")
-_ES = re.compile(rf"[+-]?(?:(?:[1-9]\d{{0,2}}(?:\.\d{{3}})+|\d+)(?:,\d*)?|,\d+){_EXPONENT}\Z")
-# A number in prose: its sign (unless a word stands before it: 10-20), a currency sign, digits with single separators.
-# Not inside a word (v2), but a unit may follow (5kg).
-_IN_PROSE = re.compile(
-    r"(?:(?<![\w)\]])(?P<sign>[-+\u2212]))?(?:[^\w\s.,;:!?()\[\]{}'\"<>=*/+\u2212-](?P<inner>[-\u2212])?)?"
-    r"(?<!\w)(?P<digits>\d+(?:[.,]\d+)*|(?<![\w.,])[.,]\d+)(?P<exponent>[eE][+-]?\d{1,9}(?!\w))?"
+# Spanish groups with points, or as the Academy has it with (unbreakable, narrow) spaces.
+_SPACES = " \u00a0\u2009\u202f"
+_ES = re.compile(
+    rf"[+-]?(?:(?:[1-9]\d{{0,2}}(?:(?:\.\d{{3}})+|(?:[{_SPACES}]\d{{3}})+)|\d+)(?:,\d*)?|,\d+){_EXPONENT}\Z"
 )
+# A number in prose: digits with single separators between them, or after one (.5); an exponent that ends there.
+_EXPONENT_ENDS = r"(?:[eE][+-]?\d{1,9}(?!\w))?"
+_DIGITS = re.compile(rf"(?P<first>\d+)(?:[.,]\d+)*{_EXPONENT_ENDS}")  # a digit comes first: found by the fast search
+_SPACED = re.compile(rf"(?P<first>[1-9]\d{{0,2}}(?:[{_SPACES}]\d{{3}})+(?!\d)|\d+)(?:[.,]\d+)*{_EXPONENT_ENDS}")
+_FRACTION = re.compile(rf"[.,]\d+{_EXPONENT_ENDS}")
+# What may stand before it: a sign (unless a word stands before that: 10-20), a currency sign, a sign.
+_BEFORE = re.compile(
+    r"(?:(?<![\w)\]])(?P<sign>[-+\u2212]))?(?:[^\w\s.,;:!?()\[\]{}'\"<>=*/+\u2212-](?P<inner>[-\u2212])?)?\Z"
+)
+_FIRST_REACH = 60
+_MOST_BEFORE = 4  # those three, and the character that decides on the first
 
 
 class NotANumber(Exception):
@@ -78,7 +87,7 @@ def _from_text(text: str, form: NumberFormat | None, *, alone: bool = True) -> D
     if form != "es":
         readings["en"] = _grouped(_EN, body, ",", ".")
     if form in ("es", "auto"):
-        readings["es"] = _grouped(_ES, body, ".", ",")
+        readings["es"] = _grouped(_ES, body, f".{_SPACES}", ",")
     numbers = {number for number in readings.values() if number is not None}
     if len(numbers) == 1:
         return numbers.pop()
@@ -90,10 +99,12 @@ def _from_text(text: str, form: NumberFormat | None, *, alone: bool = True) -> D
     raise NotANumber(f"{excerpt(text)}, not a number{_advice(body, form, alone)}")
 
 
-def _grouped(pattern: re.Pattern[str], body: str, group: str, point: str) -> Decimal | None:
+def _grouped(pattern: re.Pattern[str], body: str, groups: str, point: str) -> Decimal | None:
     if not pattern.match(body):
         return None
-    return Decimal(body.replace(group, "").replace(point, "."))
+    for group in groups:
+        body = body.replace(group, "")
+    return Decimal(body.replace(point, "."))
 
 
 def _without_signs(body: str) -> str:
@@ -115,7 +126,7 @@ def _advice(body: str, form: NumberFormat | None, alone: bool) -> str:
         return " written the English way (`number_format: es` reads 1.234,50)"
     if form == "es" and _EN.match(body):
         return " written the Spanish way (`number_format: en` reads 1,234.50)"
-    if alone and any(found["digits"] for found in _IN_PROSE.finditer(body[:2000])):
+    if alone and any(True for _ in spans_of_numbers(body[:2000])):
         return " (`extract: last`, `first` or `only` finds one inside a text)"
     return ""
 
@@ -126,21 +137,63 @@ def extract_number(text: str, which: Extract, form: NumberFormat | None = None) 
     Raises:
         NotANumber: there is none; or several, where the only one was asked for; or it cannot be read as `form`.
     """
-    # Four are enough for "only": the others are named in the message. The last one is found by going through all.
-    limit = {"first": 1, "only": 4, "last": None}[which]
-    numbers = deque(islice(_IN_PROSE.finditer(text), limit), maxlen=1 if which == "last" else limit)
-    if not numbers:
+    # Four are enough for "only": the others are named in the message.
+    spaced = form in ("es", "auto")
+    if which == "last":
+        spans = _last_span(text, spaced=spaced)
+    else:
+        spans = list(islice(spans_of_numbers(text, spaced=spaced), 1 if which == "first" else 4))
+    if not spans:
         raise NotANumber(f"{excerpt(text)}, with no number in it")
+    numbers = [_signed(text, start, end) for start, end in spans]
     if len(numbers) > 1:
-        several = ", ".join(match[0].strip() for match in numbers)
-        raise NotANumber(f"{excerpt(text)}, with several numbers in it: {several}; only one was expected")
-    found = numbers[0]
-    sign = "-" if (found["sign"] or found["inner"] or "+") in ("-", "\u2212") else ""
-    written = sign + found["digits"] + (found["exponent"] or "")
+        raise NotANumber(f"{excerpt(text)}, with several numbers in it: {', '.join(numbers)}; only one was expected")
     try:
-        return _from_text(written, form, alone=False)
+        return _from_text(numbers[0], form, alone=False)
     except NotANumber as error:
         raise NotANumber(f"a text whose {which} number is {error}") from None
+
+
+def _last_span(text: str, *, spaced: bool = False) -> list[tuple[int, int]]:
+    """The last number's, looked for in the end of the text first, and in more and more of it. A look begins at a space
+    that is in no number."""
+    reach = _FIRST_REACH
+    while (start := text.rfind(" ", 0, max(0, len(text) - reach))) > 0:
+        if not (spaced and text[start - 1].isdigit()):
+            spans = deque(spans_of_numbers(text, start, spaced=spaced), maxlen=1)
+            if spans:
+                return list(spans)
+        reach *= 8
+    return list(deque(spans_of_numbers(text, spaced=spaced), maxlen=1))
+
+
+def spans_of_numbers(text: str, at: int = 0, *, spaced: bool = False) -> Iterator[tuple[int, int]]:
+    """Where the numbers in prose begin and end, from the left, without what stands before them. Not inside a word (v2),
+    but a unit may follow (5kg). spaced: single spaces may group their digits (80 000)."""
+    pattern = _SPACED if spaced else _DIGITS
+    while (found := pattern.search(text, at)) is not None:
+        start, at = found.span()
+        if start and text[start - 1] in ".," and not (start > 1 and _joins(text[start - 2])):
+            start -= 1
+            found = _FRACTION.match(text, start)
+            assert found is not None
+            at = found.end()
+        elif start and (text[start - 1] == "_" or text[start - 1].isalnum()):
+            at = start + len(found["first"])  # another may follow its point: v2.5
+            continue
+        yield start, at
+
+
+def _joins(character: str) -> bool:
+    return character in ".,_" or character.isalnum()
+
+
+def _signed(text: str, start: int, end: int) -> str:
+    """The number of a span with its sign, and without a currency sign."""
+    found = _BEFORE.search(text[max(0, start - _MOST_BEFORE) : start])
+    assert found is not None  # every part of it may be absent
+    sign = "-" if (found["sign"] or found["inner"]) in ("-", "\u2212") else ""
+    return sign + text[start:end]
 
 
 def aggregate(which: Aggregate, values: Sequence[Any], name: str, form: NumberFormat | None = None) -> Decimal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -13,8 +13,10 @@ from pydantic import BeforeValidator, ConfigDict, Field, StrictFloat, StrictInt,
 from pytest_verica.case import Case
 from pytest_verica.errors import ConfigError, MissingOutput
 from pytest_verica.evals.criterion import CriterionConfig
-from pytest_verica.evals.fields import Strict, TemplateText
+from pytest_verica.evals.fields import FormulaText, Strict, TemplateText
+from pytest_verica.formula import Formula, FormulaError
 from pytest_verica.grade import Grade
+from pytest_verica.graders.excerpt import excerpt
 from pytest_verica.graders.number import (
     ARITHMETIC,
     Aggregate,
@@ -29,17 +31,19 @@ from pytest_verica.graders.number import (
 )
 from pytest_verica.graders.protocol import BuildContext, Grader, GraderKind
 from pytest_verica.graders.quantity import (
-    NO_FORMULAS,
     BadQuantity,
     BlankQuantity,
     Constant,
     FieldOfOutput,
     Quantity,
+    checked_formula,
+    lacks_values,
     quantity_of,
 )
 from pytest_verica.graders.target import FENCE_NOTE, RESPONSE, Target, TargetConfig, find, response_or_keys
 from pytest_verica.output import Output
 from pytest_verica.path import Path, describe, parse_path
+from pytest_verica.template import Scope
 
 Comparison = Literal["equals", "not_equals", "greater", "greater_or_equal", "less", "less_or_equal", "between"]
 COMPARISONS: tuple[str, ...] = Comparison.__args__  # type: ignore[attr-defined]
@@ -69,18 +73,18 @@ class JsonPathExpected(Strict):
 
 def _expected(value: Any) -> Any:
     if isinstance(value, dict) and set(value) != {"json_path"}:
-        raise ValueError("a number, a template or {json_path: …} was expected")
+        raise ValueError("a number, a template, a formula or {json_path: …} was expected")
     if isinstance(value, bool):
         raise ValueError("true and false are not numbers")
     for part in value if isinstance(value, list) else [value]:
         if isinstance(part, float) and not math.isfinite(part):
             raise ValueError(f"{part} is not a finite number")
     if isinstance(value, list) and any(isinstance(part, (dict, list, bool)) or part is None for part in value):
-        raise ValueError("two numbers or templates were expected: [low, high]")
+        raise ValueError("two numbers, templates or formulas were expected: [low, high]")
     return value
 
 
-Number = Annotated[StrictInt | StrictFloat | TemplateText, Field(union_mode="left_to_right")]
+Number = Annotated[StrictInt | StrictFloat | FormulaText, Field(union_mode="left_to_right")]
 Expected = Annotated[JsonPathExpected | list[Number] | Number | None, BeforeValidator(_expected)]
 Tolerance = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 
@@ -89,7 +93,7 @@ class NumberTargetConfig(TargetConfig):
     """Which number is looked at; without any key, the one that the response is."""
 
     aggregate: Aggregate | None = Field(default=None, description="With json_path: one number for an array.")
-    formula: str | None = Field(default=None, description="An Excel-style formula; not in this version yet.")
+    formula: str | None = Field(default=None, description="An Excel-style formula, such as `=SUM(json.items.price)`.")
 
     @classmethod
     def ways(cls) -> tuple[str, ...]:
@@ -196,8 +200,10 @@ class Comparer:
 class NumberCheck:
     """A number_check that is ready."""
 
-    def __init__(self, config: NumberCheckConfig) -> None:
+    def __init__(self, config: NumberCheckConfig, columns: Collection[str] | None = None) -> None:
+        """`columns`: the golden set's, None where it is not known."""
         comparison, expected = config.rule()
+        self._columns = columns
         self._comparer = Comparer(comparison, config.tolerance, config.tolerance_percent)
         self._form = config.number_format
         self._extract = config.extract
@@ -208,8 +214,7 @@ class NumberCheck:
             if len(numbers) == 2 and numbers[0] > numbers[1]:
                 raise ConfigError(f"`between`: the lower bound {show(numbers[0])} is above {show(numbers[1])}")
             self._fixed = numbers, self._comparer.wanted(numbers)
-        if config.target.formula is not None:
-            raise ConfigError(NO_FORMULAS)
+        self._formula = None if config.target.formula is None else self._looked_at(config.target.formula)
         self._aggregate = config.target.aggregate
         self._path: Path | None = None
         if self._aggregate is not None:
@@ -220,7 +225,13 @@ class NumberCheck:
     def _quantity(self, written: Any) -> Quantity:
         if isinstance(written, JsonPathExpected):
             return FieldOfOutput(written.json_path, self._form)
-        return quantity_of(written, self._form)
+        return quantity_of(written, self._form, self._columns)
+
+    def _looked_at(self, written: str) -> Formula:
+        formula = checked_formula(written, self._columns)
+        if not formula.names:
+            raise ConfigError(f"the target {written!r} looks at nothing: name a part of the output, or a column")
+        return formula
 
     def grade(self, case: Case, output: Output) -> Grade:
         if self._fixed is not None:
@@ -243,6 +254,10 @@ class NumberCheck:
             number = self._number(value, where)
             return self._comparer.holds(number, expected), f"{where} is {show(number)}; wanted {wanted}"
 
+        if self._formula is not None:
+            if lacks_values(self._formula, case):
+                return Grade.na(f"no value to check: every column of {excerpt(self._formula.source, 60)} is empty here")
+            return Grade.of(*check(*_result(self._formula, case, output)))
         return self._target.grade(case, output, check)
 
     def _number(self, value: Any, where: str) -> Decimal:
@@ -269,9 +284,23 @@ class NumberCheck:
         return self._comparer.holds(number, expected), f"{where} is {show(number)}; wanted {wanted}{note}"
 
 
+def _result(formula: Formula, case: Case, output: Output) -> tuple[Any, str]:
+    """What a formula gives, and how messages name it.
+
+    Raises:
+        MissingOutput: it gives an error, or nothing.
+    """
+    where = excerpt(formula.source.strip(), 60)
+    value = formula.value(Scope(case, output))
+    if value is None or isinstance(value, FormulaError):
+        raise MissingOutput(f"{where} is {'empty, not a number' if value is None else value}")
+    return value, where
+
+
 def build(config: NumberCheckConfig, context: BuildContext) -> Grader:
-    """Raises ConfigError where what is expected is a text that is not a number, or a formula."""
-    return NumberCheck(config)
+    """Raises ConfigError where what is expected is a text that is not a number, or a formula is wrong."""
+    first = next(iter(context.cases), None)  # every case has all columns
+    return NumberCheck(config, None if first is None else first.columns)
 
 
 KIND = GraderKind(

@@ -69,3 +69,10 @@ class GraderKind:
     @property
     def free(self) -> bool:
         return self.runs != "model"
+
+    @property
+    def costs(self) -> str:
+        """What a verdict costs, in a few words for lists."""
+        if not self.free:
+            return "model calls"
+        return "free, or model calls" if "model" in self.config.model_fields else "free"

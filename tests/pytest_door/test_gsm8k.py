@@ -22,6 +22,7 @@ criteria:
     extract: last
     comparison: equals
     expected: "{{{{ answer }}}}"
+  - {{name: by_formula, type: number_check, target: {{formula: "=output.text"}}, extract: last, equals: "=answer + 0"}}
 gate: 0.1
 """
 
@@ -41,12 +42,15 @@ def test_verdicts_equal_the_published_ones(shared_data: Path, tmp_path: Path) ->
     found = run(tmp_path)
     assert found.code == 0, found.text
     assert found.report is not None
-    verdicts = {
-        (ready["name"], case["id"]): case["grades"][0]["passed"]
-        for ready in found.report["evals"]
-        for case in ready["cases"]
-    }
-    assert len(verdicts) == 800
-    assert verdicts == published
-    passed = {ready["name"].removeprefix("m"): ready["totals"]["pass"] for ready in found.report["evals"]}
-    assert passed == PUBLISHED
+    for place, criterion in enumerate(("answer", "by_formula")):
+        grades = [
+            (ready["name"], case["id"], case["grades"][place])
+            for ready in found.report["evals"]
+            for case in ready["cases"]
+        ]
+        assert {grade["criterion"] for _, _, grade in grades} == {criterion}
+        verdicts = {(model, case): grade["passed"] for model, case, grade in grades}
+        assert len(verdicts) == 800
+        assert verdicts == published
+        for model, count in PUBLISHED.items():
+            assert sum(verdicts[name, case] for name, case in verdicts if name == f"m{model}") == count

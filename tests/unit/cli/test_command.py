@@ -22,7 +22,18 @@ def test_it_tells_its_version(run: Verica) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [(), ("schema",), ("store",), ("store", "export"), ("store", "import"), ("store", "ls")]
+    "command",
+    [
+        (),
+        ("formula",),
+        ("grade",),
+        ("graders",),
+        ("schema",),
+        ("store",),
+        ("store", "export"),
+        ("store", "import"),
+        ("store", "ls"),
+    ],
 )
 def test_every_command_explains_itself(run: Verica, command: tuple[str, ...]) -> None:
     for flag in ("-h", "--help"):

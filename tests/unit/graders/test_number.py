@@ -8,7 +8,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pytest_verica.graders.number import NotANumber, aggregate, extract_number, read_number, same, show
+from pytest_verica.graders.number import (
+    NotANumber,
+    aggregate,
+    extract_number,
+    read_number,
+    same,
+    show,
+    spans_of_numbers,
+)
 
 READ = [
     # value, number_format, the number by hand
@@ -28,6 +36,9 @@ READ = [
     ("1,234.50", "en", "1234.5"),
     ("1.234,50", "es", "1234.5"),
     ("1.234", "es", "1234"),
+    ("80 000", "es", "80000"),
+    ("1\u00a0234\u00a0567,5", "es", "1234567.5"),
+    ("$80 000", "es", "80000"),
     ("0,5", "es", "0.5"),
     ("1.234,50", "auto", "1234.5"),
     ("1,234.50", "auto", "1234.5"),
@@ -114,6 +125,25 @@ def test_numbers_in_prose(text, first, last, count):
     assert found("first") == (None if first is None else Decimal(first))
     assert found("last") == (None if last is None else Decimal(last))
     assert found("only") == (Decimal(first) if count == 1 and first else None)
+
+
+SPANISH = [
+    # text, every number
+    ("cuesta $80 000 y luego 50 000.", ["80000", "50000"]),
+    ("en 2024 300 personas", ["2024", "300"]),
+    ("1 234 567,5 veces", ["1234567.5"]),
+    ("son 12 3456 y 0 500", ["12", "3456", "0", "500"]),
+    ("5.600 o 5,6", ["5600", "5.6"]),
+]
+
+
+@pytest.mark.parametrize(("text", "numbers"), SPANISH)
+@pytest.mark.parametrize("before", ["", "Una frase que no termina. " * 9], ids=["short", "long"])
+def test_spaces_group_digits_in_spanish(text, numbers, before):
+    assert extract_number(before + text, "first", "es") == Decimal(numbers[0])
+    assert extract_number(before + text, "last", "es") == Decimal(numbers[-1])
+    text = before + text
+    assert len(list(spans_of_numbers(text, spaced=True))) == len(numbers)
 
 
 def test_only_names_the_numbers_it_found():
@@ -209,3 +239,20 @@ def test_an_element_that_is_no_number_is_named(which):
 )
 def test_numbers_are_shown_as_people_write_them(number, text):
     assert show(Decimal(number)) == text
+
+
+pieces = st.sampled_from(
+    ["word", "v2", "5", "-3", "12.50", "$-7", ".5", "1e3", "a.5", "10-20", "\n", "\u00a0", "x" * 50]
+)
+
+
+@given(st.lists(pieces, min_size=1, max_size=80), st.sampled_from([" ", "\n", ""]))
+def test_the_last_number_is_found_from_the_end_as_from_the_beginning(words, between):
+    text = between.join(words)
+    spans = list(spans_of_numbers(text))
+    try:
+        found = extract_number(text, "last", "auto")
+    except NotANumber:
+        return
+    start, end = spans[-1]
+    assert abs(found) == read_number(text[start:end], "auto")

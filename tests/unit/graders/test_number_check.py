@@ -51,7 +51,7 @@ VERDICTS: list[tuple[dict[str, Any], str | None, dict[str, Any], str, str]] = [
         "She makes 9 * 2 = $18 every day.",
         {},
         "fail",
-        "several numbers in it: 9, 2, $18",
+        "several numbers in it: 9, 2, 18",
     ),
     ({"equals": 9, "extract": "last"}, "nine", {}, "fail", "'nine', with no number in it"),
     ({"equals": 9}, "nine", {}, "fail", "the response is 'nine', not a number"),
@@ -143,8 +143,6 @@ REFUSED_WHEN_BUILT = [
     ({"equals": "many"}, "the expected value is 'many', not a number"),
     ({"equals": "1,234", "number_format": "auto"}, "ambiguous"),
     ({"between": [3, 1]}, "the lower bound 3 is above 1"),
-    ({"equals": "=ROUND({{ a }}*1.21, 2)"}, "formulas .* are not in this version yet"),
-    ({"equals": 1, "target": {"formula": "=1+1"}}, "formulas .* are not in this version yet"),
 ]
 
 
