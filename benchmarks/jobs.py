@@ -157,7 +157,7 @@ def idle(plan: Plan) -> Iterator[Finding]:
                 Side("without", _pytest("-p", "no:verica"), folder, check=passed),
                 Side("installed", _pytest(), folder, check=passed),
             ]
-            rounds = plan.run(f"idle, {name}", sides, 15 if limit else 5)
+            rounds = plan.run(f"idle, {name}", sides, 25 if limit else 5)
             yield rounds.ratio("wall_s", "installed", "without", limit)
             yield rounds.ratio("cpu_s", "installed", "without")
 

@@ -128,8 +128,9 @@ def describe(value: Any, limit: int = 80) -> str:
     if isinstance(value, Mapping):
         if not value:
             return "an empty object"
-        keys = ", ".join(str(key) for key in value)
-        return f"an object with {'key' if len(value) == 1 else 'keys'} {_cut(keys, limit)}"
+        keys = _cut(", ".join(str(key) for key in value), limit)
+        shown = keys if keys.isprintable() else repr(keys)[1:-1]
+        return f"an object with {'key' if len(value) == 1 else 'keys'} {shown}"
     if is_array(value):
         if not value:
             return "an empty array"

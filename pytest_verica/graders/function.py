@@ -17,6 +17,7 @@ from pytest_verica.canonical import content_hash, text_hash
 from pytest_verica.errors import ConfigError
 
 REFERENCE = re.compile(r"[\w.]+:[\w.]+")
+TOO_DEEP = "what the function is to look at is nested too deeply to be copied for it"
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -16,7 +16,8 @@ from pytest_verica.grade import Grade
 from pytest_verica.graders.bounds import Bounds
 from pytest_verica.graders.excerpt import excerpt
 from pytest_verica.graders.protocol import BuildContext, Grader, GraderKind
-from pytest_verica.graders.schema import Schema, SchemaTimeout
+from pytest_verica.graders.schema import Schema
+from pytest_verica.graders.schema_names import SchemaStopped
 from pytest_verica.graders.target import FENCE_NOTE, find, json_of
 from pytest_verica.json_text import read_json
 from pytest_verica.output import Output
@@ -173,8 +174,8 @@ class JsonSchemaCheck:
         where = "the output" if self._path is None else f"`{self._path}`"
         try:
             faults = self._schema.faults(value)
-        except SchemaTimeout as error:
-            return Grade.failed_to_judge("regex_timeout", str(error))
+        except SchemaStopped as error:
+            return Grade.failed_to_judge(error.kind, str(error))
         note = FENCE_NOTE if output.json.fenced else ""
         if not faults.count:
             return Grade.of(True, f"{where} satisfies the schema{note}")

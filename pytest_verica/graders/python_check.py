@@ -15,7 +15,14 @@ from pytest_verica.errors import ConfigError
 from pytest_verica.evals.criterion import CriterionConfig
 from pytest_verica.grade import Grade
 from pytest_verica.graders.excerpt import excerpt
-from pytest_verica.graders.function import REFERENCE, load_function, name_of, refuse_other_parameters, source_hash
+from pytest_verica.graders.function import (
+    REFERENCE,
+    TOO_DEEP,
+    load_function,
+    name_of,
+    refuse_other_parameters,
+    source_hash,
+)
 from pytest_verica.graders.protocol import BuildContext, Grader, GraderKind
 from pytest_verica.graders.timed_call import TimedCall
 from pytest_verica.output import Output
@@ -68,7 +75,10 @@ class PythonCheck:
         self.version = source_hash(function)
 
     def grade(self, case: Case, output: Output) -> Grade:
-        copies = copy.deepcopy(output), copy.deepcopy(case)
+        try:
+            copies = copy.deepcopy(output), copy.deepcopy(case)
+        except RecursionError:
+            return Grade.failed_to_judge("too_deep", f"`{self._name}` was not called: {TOO_DEEP}")
         call = TimedCall(lambda: self._function(*copies), self._timeout_s)
         if not call.ended():
             return Grade.failed_to_judge(

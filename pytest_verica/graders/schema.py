@@ -12,18 +12,15 @@ from typing import Any
 from pytest_verica.errors import ConfigError
 from pytest_verica.graders.excerpt import excerpt
 from pytest_verica.graders.pattern import BadPattern, Pattern
+from pytest_verica.graders.schema_names import PATTERN_MS, SchemaStopped, timed_names, timed_search
 from pytest_verica.path import path_text
 
 MOST_FAULTS = 1000
-PATTERN_MS = 100
+TOO_DEEP = "the value is nested too deeply to be checked by the schema, or the schema refers to itself without end"
 _MESSAGE = 200
 # Where a schema holds data or names, not schemas.
 _DATA = frozenset({"const", "enum", "examples", "default"})
 _NAMES = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"})
-
-
-class SchemaTimeout(Exception):
-    """A pattern of the schema took too long on a text."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,8 @@ class Schema:
         _check_references(written)
         _check_patterns(written)
         widen: Any = extend  # not typed
-        strict = widen(draft, {"pattern": _pattern, "multipleOf": _multiple_of})
+        keywords = {"pattern": _pattern, "multipleOf": _multiple_of, **timed_names(draft, _name_patterns(written))}
+        strict = widen(draft, keywords)
         self.written = written
         self._validator = strict(written)
 
@@ -73,12 +71,15 @@ class Schema:
         """What is wrong with a value, in the order of the schema.
 
         Raises:
-            SchemaTimeout: a pattern took too long.
+            SchemaStopped: a pattern took too long, or the value is too deep.
         """
-        found = list(islice(self._validator.iter_errors(value), MOST_FAULTS))
+        try:
+            found = list(islice(self._validator.iter_errors(value), MOST_FAULTS))
+        except RecursionError:
+            raise SchemaStopped("too_deep", TOO_DEEP) from None
         if not found:
             return Faults(0)
-        place = path_text(list(found[0].absolute_path))
+        place = excerpt(path_text(list(found[0].absolute_path)))[1:-1]
         return Faults(len(found), f"{f'`{place}`' if place else 'its top'}: {_short(found[0].message)}")
 
 
@@ -92,14 +93,7 @@ def _short(message: str) -> str:
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
     from jsonschema.exceptions import ValidationError  # deferred with the rest of jsonschema
 
-    if not validator.is_type(instance, "string"):
-        return
-    expression = Pattern.compile(pattern, "", PATTERN_MS)
-    try:
-        found = expression.find(instance)
-    except TimeoutError:
-        raise SchemaTimeout(f"the schema's pattern: {expression.too_slow()}") from None
-    if found is None:
+    if validator.is_type(instance, "string") and not timed_search(pattern, instance):
         yield ValidationError(f"{excerpt(instance, 60)} does not match {excerpt(pattern)}")
 
 
@@ -155,11 +149,16 @@ def _check_references(written: Any) -> None:
                 raise ConfigError(message) from None
 
 
+def _name_patterns(written: Any) -> list[str]:
+    """The patterns of names anywhere in a schema."""
+    found = (schema.get("patternProperties") for schema in _subschemas(written))
+    return list(dict.fromkeys(pattern for patterns in found if isinstance(patterns, dict) for pattern in patterns))
+
+
 def _check_patterns(written: Any) -> None:
-    for schema in _subschemas(written):
-        pattern = schema.get("pattern")
-        if isinstance(pattern, str):
-            try:
-                Pattern.compile(pattern, "", PATTERN_MS)
-            except BadPattern as error:
-                raise ConfigError(f"in the JSON Schema: {error}") from None
+    patterns = [schema["pattern"] for schema in _subschemas(written) if isinstance(schema.get("pattern"), str)]
+    for pattern in [*patterns, *_name_patterns(written)]:
+        try:
+            Pattern.compile(pattern, "", PATTERN_MS)
+        except BadPattern as error:
+            raise ConfigError(f"in the JSON Schema: {error}") from None

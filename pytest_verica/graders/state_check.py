@@ -20,7 +20,7 @@ from pytest_verica.grade import Grade
 from pytest_verica.graders.excerpt import excerpt
 from pytest_verica.graders.expected import BadExpected, BlankValue, Expected, Written, shown
 from pytest_verica.graders.foresight import refuse_bad_cases
-from pytest_verica.graders.function import source_hash
+from pytest_verica.graders.function import TOO_DEEP, source_hash
 from pytest_verica.graders.protocol import BuildContext, Grader, GraderKind
 from pytest_verica.graders.text_check import is_template
 from pytest_verica.graders.timed_call import TimedCall
@@ -103,7 +103,14 @@ class StateCheck:
         if output.state is None:
             return Grade.failed_to_judge("no_state", NO_STATE)
         # Copies: a check that changes the state must not change what another one sees.
-        check, state, copied = find_check(name, self._checks), copy.deepcopy(output.state), copy.deepcopy(dict(args))
+        try:
+            check, state, copied = (
+                find_check(name, self._checks),
+                copy.deepcopy(output.state),
+                copy.deepcopy(dict(args)),
+            )
+        except RecursionError:
+            return Grade.failed_to_judge("too_deep", f"`{name}` was not called: {TOO_DEEP}")
         call = TimedCall(lambda: check(state, **copied), self._timeout_s)
         said = f"`{name}`" + (f" with {_listed(args)}" if args else "")
         if not call.ended():

@@ -16,6 +16,7 @@ _WHITE_SPACE = re.compile(r"\s+")
 # empty line. The look-behind keeps a long row of dots linear.
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\s+|\Z)|[。！？]+[」』”’]*|\n[^\S\n]*\n")
 _WORD = re.compile(r"\w")
+_LIST_NUMBER = re.compile(r"^[^\S\n]*\d{1,3}[.)][^\S\n]+(?=\S)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,12 @@ _FORMS: dict[str, Callable[[str], str]] = {"nfc": _nfc, "nfkc": _nfkc, "none": _
 
 def measure(text: str, unit: Unit) -> int:
     """The length of a text. characters: code points; words: parts between white space; lines: as an editor shows them,
-    without an empty last one; sentences: parts with a letter or digit in them, up to . ! ? … or an empty line."""
+    without an empty last one; sentences: parts with a letter or digit in them, up to . ! ? … or an empty line, where
+    the number of an item of a list (`1. `) is none."""
     if unit == "characters":
         return len(text)
     if unit == "words":
         return len(text.split())
     if unit == "lines":
         return len(text.splitlines())
-    return sum(1 for part in _SENTENCE_END.split(text) if _WORD.search(part))
+    return sum(1 for part in _SENTENCE_END.split(_LIST_NUMBER.sub("", text)) if _WORD.search(part))

@@ -30,7 +30,8 @@ from pytest_verica.graders.calls import (
 from pytest_verica.graders.expected import BadExpected, BlankValue
 from pytest_verica.graders.foresight import refuse_bad_cases
 from pytest_verica.graders.protocol import BuildContext, Grader, GraderKind
-from pytest_verica.graders.schema import Schema, SchemaTimeout
+from pytest_verica.graders.schema import Schema
+from pytest_verica.graders.schema_names import SchemaStopped
 from pytest_verica.graders.shorthand import Shorthand
 from pytest_verica.graders.text_check import is_template
 from pytest_verica.json_text import read_json
@@ -125,7 +126,9 @@ class ToolCheck:
             return Grade.failed_to_judge("bad_expected", f"what the case expects cannot be checked: {error}")
         except NoCalls as error:
             return Grade.failed_to_judge(error.kind, str(error), error.raw)
-        except (TimeoutError, SchemaTimeout) as error:
+        except SchemaStopped as error:
+            return Grade.failed_to_judge(error.kind, str(error))
+        except TimeoutError as error:
             return Grade.failed_to_judge("timeout", str(error))
 
     def wanted(self, scope: Scope) -> _Wanted:

@@ -61,6 +61,17 @@ RUNS = (
     ),
     Run("existing_suite", "pytest --verica -k deadline", {"passed": 3, "skipped": 1, "deselected": 4}),
     Run(
+        "custom_grader",
+        "pytest --verica",
+        {"passed": 4, "skipped": 2, "missed": 1},
+        (
+            "replies: 75 %, 3 of 4 graded passed, 2 N/A, 0 errors, 1 missed",
+            "  plain: 66.7 %, 2 of 3 graded passed*",
+            "  legalese: 100 %, 1 of 1 graded passed, 2 N/A*",
+            "  gate (* 70 %) passed: 3 of 4 passed (75 %), 70 % wanted",
+        ),
+    ),
+    Run(
         "http_service",
         "pytest --verica",
         {"passed": 3, "skipped": 3},
@@ -184,6 +195,31 @@ def test_one_verdict_of_the_readme_is_shown_whole(example: Example) -> None:
             "*gate (* 50 %) skipped: 1 of 240 verdicts ran",
         ]
     )
+
+
+# The custom grader
+
+
+def test_a_key_that_the_type_does_not_have_is_an_error_with_its_line(example: Example) -> None:
+    example.copy("custom_grader")
+    file = example.path / "replies.eval.yaml"
+    file.write_text(file.read_text("utf-8").replace("most_words: 10}", "most_wrods: 10}"), "utf-8")
+    result = example.run("pytest --verica")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*replies.eval.yaml:5: *most_wrods*"])
+
+
+@pytest.mark.slow
+def test_the_grader_of_conftest_grades_in_the_workers_of_xdist_too(example: Example) -> None:
+    example.copy("custom_grader")
+    result = example.run("pytest --verica -n 2", offline=False)
+    assert result.parseoutcomes() == {"passed": 4, "skipped": 2, "missed": 1}
+
+
+def test_a_plain_run_loads_nothing_of_the_grader(example: Example) -> None:
+    example.copy("custom_grader")
+    (example.path / "test_plain.py").write_text("import sys\n\ndef test(): assert 'pydantic' not in sys.modules\n")
+    assert example.run("pytest").parseoutcomes() == {"passed": 1}
 
 
 # The plain suite

@@ -222,8 +222,9 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("key", "place"), [*((key, "model") for key in KEYS), *((KEYS[0], place) for place in PLACES if place != "model")]
+)
 def test_literal_key_is_refused_and_not_repeated(suite: Suite, fake: FakeProvider, key: str, place: str) -> None:
     run = run_file(suite, fake, PLACES[place].replace("KEY", key))
     assert run.exit == 2 and run.words == {}

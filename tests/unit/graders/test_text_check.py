@@ -214,6 +214,7 @@ LENGTHS = [
     ('He said "no." Then left.', 24, 5, 1, 2),
     ("你好。再见！", 6, 1, 1, 2),
     ("...", 3, 1, 1, 0),
+    ("1. Wash it.\n 2) Dry it! 3. Go", 29, 8, 2, 4),  # the number of an item is no sentence; inside a line it is one
 ]
 
 
