@@ -13,4 +13,4 @@ def look_css() -> str:
 
 def page_file(name: str) -> str:
     """The text of a file of `report/page/`."""
-    return resources.files("pytest_verica.report").joinpath("page", name).read_text(encoding="utf-8")
+    return resources.files("pytest_verica.report").joinpath(f"page/{name}").read_text(encoding="utf-8")
