@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,16 +46,19 @@ class Finding:
         )
 
 
-def findings(run: SavedRun, found: Mapping[str, Any]) -> Iterator[Finding]:
-    """The failed and errored verdicts of an eval (its head), in order. Nothing is read where there is none.
+def findings(
+    run: SavedRun, found: Mapping[str, Any], told: Container[str] = ("failed", "missed", "error", "errored")
+) -> Iterator[Finding]:
+    """The failed and errored verdicts of an eval (its head), in order. told: those that were reported so. Nothing is
+    read where there is none.
 
     Raises:
         StoreError: the run cannot be read.
     """
-    left = found["totals"]["fail"] + found["totals"]["error"]
-    if not left:
+    totals = found["totals"]
+    if not totals["fail"] + totals["error"]:
         return
     for case in run.cases(found["id"]):
         for grade in case["grades"]:
-            if grade["outcome"] in ("fail", "error"):
+            if grade["outcome"] in ("fail", "error") and grade["reported"] in told:
                 yield Finding.of(case, grade)
