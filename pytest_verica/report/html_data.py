@@ -66,10 +66,11 @@ class HtmlData:
         self._evals.append(
             {"id": found["id"], "name": found["name"], "first": self._chunks, "criteria": told, "cases": cases}
         )
+        places = {name: place for place, name in enumerate(criteria)}
         waiting: list[Any] = []
         for case in self._run.cases(found["id"]):
             cases.append(_row(case, criteria))
-            waiting.append(self._details(case))
+            waiting.append(self._details(found, case, places))
             if len(waiting) == CHUNK:
                 yield self._chunk(waiting)
                 waiting = []
@@ -80,52 +81,56 @@ class HtmlData:
         number, self._chunks = self._chunks, self._chunks + 1
         return f'<script type="application/json" id="verica-chunk-{number}">{script_json(details)}</script>\n'
 
-    def _details(self, case: Mapping[str, Any]) -> dict[str, Any]:
+    def _details(self, found: Mapping[str, Any], case: Mapping[str, Any], places: Mapping[str, int]) -> dict[str, Any]:
+        """What an opened case shows. A key is absent where there is nothing to show: a large run has many of them."""
         output = case["output"]
-        more: list[Any] = []
-        spent = None
-        if output is not None:
-            more += [
-                [f"tool call {call['name']}", self._trim(text_of(call["arguments"]))] for call in output["tool_calls"]
-            ]
-            if output["data"] is not None and output["text"] is None:
-                more.append(["data", self._trim(text_of(output["data"]))])
-            more += [[name, self._trim(text_of(output[name]))] for name in _OTHER if output[name] is not None]
-            spent = _spent(output, output["latency_s"])
-        if case["error"] is not None:
-            error = case["error"]
-            more.append(
-                [
-                    f"the target failed: {error['kind']}",
-                    self._trim(f"{error['message']}\n{error['raw'] or ''}".rstrip()),
-                ]
-            )
-        return {
+        shown: dict[str, Any] = {
             "inputs": [[name, self._trim(text_of(value))] for name, value in case["columns"].items()],
-            "output": None if output is None or output["text"] is None else self._trim(output["text"]),
-            "more": more,
-            "spent": spent,
-            "grades": [self._grade(grade) for grade in case["grades"]],
+            "grades": [self._grade(found, case, grade, places) for grade in case["grades"]],
         }
+        if output is not None:
+            if output["text"] is not None:
+                shown["output"] = self._trim(output["text"])
+            shown["spent"] = _spent(output, output["latency_s"])
+        shown["more"] = list(self._more(case))
+        return {name: value for name, value in shown.items() if value not in (None, [])}
 
-    def _grade(self, grade: Mapping[str, Any]) -> dict[str, Any]:
-        error = grade["error"]
-        details = grade["details"]
+    def _more(self, case: Mapping[str, Any]) -> Iterator[Any]:
+        """Heading and text of the rest of an output, and of what went wrong."""
+        output, error = case["output"], case["error"]
+        if output is not None:
+            for call in output["tool_calls"]:
+                yield [f"tool call {call['name']}", self._trim(text_of(call["arguments"]))]
+            if output["data"] is not None and output["text"] is None:
+                yield ["data", self._trim(text_of(output["data"]))]
+            for name in _OTHER:
+                if output[name] is not None:
+                    yield [name, self._trim(text_of(output[name]))]
+        if error is not None:
+            text = f"{error['message']}\n{error['raw'] or ''}".rstrip()
+            yield [f"the target failed: {error['kind']}", self._trim(text)]
+
+    def _grade(
+        self, found: Mapping[str, Any], case: Mapping[str, Any], grade: Mapping[str, Any], places: Mapping[str, int]
+    ) -> dict[str, Any]:
+        error, details, score = grade["error"], grade["details"], grade["score"]
         spent = _spent(grade, grade["duration_s"])
         if grade["reused_from"]:
             spent = f"the verdict is reused, of the run {grade['reused_from']}"
-        return {
-            "criterion": grade["criterion"],
+        usual = f"{found['id']}::{case['id']}::{grade['criterion']}"
+        shown = {
+            "at": places[grade["criterion"]],
             "word": letter(grade),
             "why": self._trim(grade["explanation"]),
-            "score": None if grade["score"] is None else f"{grade['score']:g}",
+            "score": None if score is None else f"{score:g}",
             "label": grade["label"],
-            "reasoning": None if not grade["reasoning"] else self._trim(grade["reasoning"]),
-            "details": None if not details else self._trim(json.dumps(details, ensure_ascii=False, indent=1)),
-            "raw": None if error is None or not error["raw"] else self._trim(error["raw"]),
+            "reasoning": self._trim(grade["reasoning"]) if grade["reasoning"] else None,
+            "details": self._trim(json.dumps(details, ensure_ascii=False, indent=1)) if details else None,
+            "raw": self._trim(error["raw"]) if error is not None and error["raw"] else None,
             "spent": spent,
-            "rerun": f'pytest --verica "{grade["node_id"]}"',
+            "node": None if grade["node_id"] == usual else grade["node_id"],
         }
+        return {name: value for name, value in shown.items() if value is not None}
 
     def _trim(self, text: str) -> str | dict[str, Any]:
         if len(text) <= self._longest:
@@ -151,10 +156,10 @@ def _row(case: Mapping[str, Any], criteria: list[str]) -> list[Any]:
     return [case["id"], case["sample"], letters, f"{why[:LONGEST_WHY]} …" if len(why) > LONGEST_WHY else why]
 
 
-def _spent(told: Mapping[str, Any], took: float | None) -> str:
-    """Tokens, cost, time and whether it was reused, of an output or a grade."""
+def _spent(told: Mapping[str, Any], took: float | None) -> str | None:
+    """Tokens, cost, time and whether it was reused, of an output or a grade; None where no model was asked."""
     if not told["calls"] and not told["reused_calls"]:
-        return "no model was asked"
+        return None
     usage = told["usage"] or {}
     parts = []
     if usage.get("input_tokens") is not None and usage.get("output_tokens") is not None:

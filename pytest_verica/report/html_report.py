@@ -55,8 +55,8 @@ def _figures(run: SavedRun, script: str) -> str:
         _environment()
         .get_template("report.html")
         .render(
-            policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'; "
-            "form-action 'none'",
+            policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+            "base-uri 'none'; form-action 'none'",
             title=f"{names}: {'no rate' if rate is None else percent(rate)}, {status}",
             style=Markup(look_css() + page_file("report.css")),  # noqa: S704 - two files of ours
             names=names,

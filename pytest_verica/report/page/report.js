@@ -35,11 +35,22 @@
     return found;
   };
 
-  const haystack = (found) => {
-    if (!found.haystack) {
-      found.haystack = found.cases.map((each, row) => texts(details(found, row), [each[0]]).join("\n").toLowerCase());
+  // What a search looks through, a text a case. It is made while nothing else is to do, and the rest when it is needed.
+  const haystack = (found, upTo) => {
+    const made = found.haystack || (found.haystack = []);
+    while (made.length < Math.min(upTo, found.cases.length)) {
+      made.push(texts(details(found, made.length), [found.cases[made.length][0]]).join("\n").toLowerCase());
     }
-    return found.haystack;
+    return made;
+  };
+
+  const prepare = (idle) => {
+    const found = index.evals.find((each) => (each.haystack || []).length < each.cases.length);
+    if (!found) return;
+    while (idle.timeRemaining() > 2 && (found.haystack || []).length < found.cases.length) {
+      haystack(found, (found.haystack || []).length + 50);
+    }
+    requestIdleCallback(prepare);
   };
 
   const wanted = (found, row, letters, query) => {
@@ -47,13 +58,14 @@
     const looked = view.criterion < 0 ? told : told[view.criterion];
     let hit = false;
     for (const letter of looked) if (letters.includes(letter)) { hit = true; break; }
-    return hit && (!query || haystack(found)[row].includes(query));
+    return hit && (!query || found.haystack[row].includes(query));
   };
 
   const select = () => {
     const found = index.evals[view.eval];
     const letters = FILTERS[view.filter], query = view.query.trim().toLowerCase();
     view.rows = [];
+    if (query) haystack(found, found.cases.length);
     for (let row = 0; row < found.cases.length; row++) if (wanted(found, row, letters, query)) view.rows.push(row);
   };
 
@@ -92,12 +104,12 @@
 
   const grade = (found, row, told) => {
     const box = make("section", "grade");
-    const name = found.criteria.find((each) => each.id === told.criterion);
-    if (view.marked === told.criterion) box.classList.add("marked");
+    const criterion = found.criteria[told.at];
+    if (view.marked === criterion.id) box.classList.add("marked");
     const head = make("div", "head");
-    head.append(pill(told.word), make("strong", "isolated", name ? name.name : told.criterion));
-    if (told.score !== null) head.append(make("span", "", "score " + told.score));
-    if (told.label !== null) head.append(make("span", "isolated", "label " + told.label));
+    head.append(pill(told.word), make("strong", "isolated", criterion.name));
+    if (told.score !== undefined) head.append(make("span", "", "score " + told.score));
+    if (told.label !== undefined) head.append(make("span", "isolated", "label " + told.label));
     box.append(head);
     const why = make("p", "isolated", typeof told.why === "string" ? told.why : told.why.text + " …");
     why.dir = "auto";
@@ -105,13 +117,14 @@
     block(box, "The judge's reasoning", told.reasoning);
     block(box, "Details", told.details);
     block(box, "What could not be read", told.raw);
-    box.append(make("p", "quiet small", told.spent));
+    box.append(make("p", "quiet small", told.spent || "no model was asked"));
+    const node = told.node || [found.id, found.cases[row][0], criterion.id].join("::");
     const foot = make("p", "small no-print");
     const link = make("a", "", "link to this verdict");
-    link.href = address(found, row, told.criterion);
+    link.href = address(found, row, criterion.id);
     const button = make("button", "", "copy the command that reruns just this");
     button.type = "button";
-    button.addEventListener("click", () => copy(button, told.rerun));
+    button.addEventListener("click", () => copy(button, 'pytest --verica "' + node + '"'));
     foot.append(link, " ", button);
     box.append(foot);
     return box;
@@ -122,15 +135,15 @@
     const line = make("tr", "detail"), cell = make("td");
     cell.colSpan = found.criteria.length + 2;
     cell.append(make("h3", "", "Input"));
-    if (!all.inputs.length) cell.append(make("p", "quiet", "no columns"));
-    for (const [name, value] of all.inputs) block(cell, name, value);
+    if (!all.inputs) cell.append(make("p", "quiet", "no columns"));
+    for (const [name, value] of all.inputs || []) block(cell, name, value);
     cell.append(make("h3", "", "Output"));
-    if (all.output === null) cell.append(make("p", "quiet", "no text"));
+    if (all.output === undefined) cell.append(make("p", "quiet", "no text"));
     else cell.append(said(all.output));
-    for (const [name, value] of all.more) block(cell, name, value);
+    for (const [name, value] of all.more || []) block(cell, name, value);
     if (all.spent) cell.append(make("p", "quiet small", all.spent));
     cell.append(make("h3", "", "Grades"));
-    for (const told of all.grades) cell.append(grade(found, row, told));
+    for (const told of all.grades || []) cell.append(grade(found, row, told));
     line.append(cell);
     return line;
   };
@@ -306,4 +319,5 @@
     setEval(Math.max(0, troubled));
     refresh();
   }
+  if (window.requestIdleCallback) requestIdleCallback(prepare);
 })();
