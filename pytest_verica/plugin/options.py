@@ -33,6 +33,7 @@ class Option(NamedTuple):
 OPTIONS: tuple[Option, ...] = (
     Option("on", "--verica", "flag", False, "run evals: *.eval.yaml files and tests marked verica"),
     Option("report", "--verica-report", "path", None, "where to write the JSON report", "PATH"),
+    Option("html", "--verica-html", "path", None, "where to write the HTML report", "PATH"),
     Option("gate", "--verica-gate", "rate", None, "one more gate, over the whole run: the pass rate to reach", "RATE"),
     Option("concurrency", "--verica-concurrency", "int", 16, "model calls in flight per endpoint", "N"),
     Option("fresh", "--verica-fresh", "flag", False, "do not reuse stored answers"),

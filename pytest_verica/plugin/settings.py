@@ -19,6 +19,7 @@ class Settings:
 
     on: bool
     report: Path | None
+    html: Path | None
     gate: float | None
     concurrency: int
     fresh: bool
