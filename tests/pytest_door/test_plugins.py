@@ -273,7 +273,7 @@ def test_anyio(suite: Suite, plugins: list[str]) -> None:
 
 
 def test_everything_at_once(suite: Suite) -> None:
-    """As in a project that has them all (but hypothesis, whose plugin warns of other packages), with strict warnings."""
+    """As in a project that has them all but hypothesis, whose plugin warns of other packages; with strict warnings."""
     for module in ("pytest_randomly", "pytest_rerunfailures", "pytest_timeout", "pytest_html", "pytest_asyncio"):
         pytest.importorskip(module)
     ini = "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n"
