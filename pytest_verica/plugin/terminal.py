@@ -75,6 +75,10 @@ class Terminal:
             write(f"warning: {warning}", yellow=True)
         if self._controller.report_path is not None:
             write(f"report: {self._controller.report_path}")
+        if self._controller.html_path is not None:
+            write(f"HTML report: {self._controller.html_path}")
+        for command in self._controller.commands:
+            write(command)
 
     def _eval(self, reporter: TerminalReporter, found: EvalSummary, gate: GateResult | None) -> None:
         totals, record = found.totals, found.record
