@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_verica.canonical import canonical_json
 from pytest_verica.completion import Answer, Completion
@@ -13,12 +13,14 @@ from pytest_verica.grade import Grade
 from pytest_verica.graders.criterion import COULD_NOT_EVALUATE
 from pytest_verica.graders.protocol import Ask
 from pytest_verica.graders.spending import spent
-from pytest_verica.judge.verdict import ASK_AGAIN, NoVerdict, Verdict
+from pytest_verica.judge.verdict import ASK_AGAIN, NoVerdict
 from pytest_verica.request import Message, ModelSpec, Request
 
 _QUOTED = 4000
 
-Read = Callable[[Completion], Verdict]
+T = TypeVar("T")
+
+Read = Callable[[Completion], T]
 """Reads a verdict; raises NoVerdict where there is none."""
 
 
@@ -56,7 +58,7 @@ class Ledger:
         )
 
 
-async def verdict_of(request: Request, read: Read, ask: Ask, ledger: Ledger) -> Verdict:
+async def verdict_of(request: Request, read: Read[T], ask: Ask, ledger: Ledger) -> T:
     """Asks, and asks once more where the answer broke the schema.
 
     Raises:
