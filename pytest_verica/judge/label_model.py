@@ -14,10 +14,8 @@ from pytest_verica.graders.protocol import Ask, BuildContext, GraderKind, Judge
 from pytest_verica.judge.inquiry import Ledger, NotJudged
 from pytest_verica.judge.panel import verdicts_of
 from pytest_verica.judge.question import JudgeConfig, Question
-from pytest_verica.judge.verdict import Verdict, read_label, verdict_schema
+from pytest_verica.judge.verdict import NO_MAJORITY, Verdict, read_label, verdict_schema
 from pytest_verica.output import Output
-
-NO_MAJORITY = "judge_no_majority"
 
 
 class LabelModelConfig(JudgeConfig):

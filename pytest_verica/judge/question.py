@@ -7,13 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from pytest_verica.canonical import canonical_json, content_hash
+from pytest_verica.canonical import content_hash
 from pytest_verica.case import Case
 from pytest_verica.errors import TemplateError
 from pytest_verica.evals.criterion import CriterionConfig
 from pytest_verica.evals.model import ModelConfig
 from pytest_verica.evals.prompt import Prompt, PromptConfig, prompt_json
 from pytest_verica.graders.shorthand import Shorthand
+from pytest_verica.judge.shape import schema_text
 from pytest_verica.output import Output
 from pytest_verica.request import AnswerSchema, ModelSpec, Request, Structured
 from pytest_verica.template import Scope
@@ -80,7 +81,7 @@ class Question:
         self.samples = config.samples
         self.answer = AnswerSchema("verdict", schema, config.structured)
         self._prompt = Prompt(config.prompt)
-        self._shape = {VERDICT_SCHEMA: canonical_json(schema)} if VERDICT_SCHEMA in self._prompt.columns else {}
+        self._shape = {VERDICT_SCHEMA: schema_text(schema)} if VERDICT_SCHEMA in self._prompt.columns else {}
         identity: dict[str, Any] = {
             "provider": self.model.provider,
             "model": self.model.name,

@@ -1,12 +1,13 @@
 """The shape of a judge's answer: strict JSON Schemas, and what in an answer breaks one, in words for a person.
 
-Only the words of JSON Schema that every provider's strict mode takes: objects whose keys are all required and no others,
-arrays, texts (one of a list or any), whole and other numbers, booleans. A number's range is told and not enforced: a
-score outside it is clipped, and that is said.
+Only the words of JSON Schema that every provider's strict mode takes: objects whose keys are all required and no
+others, arrays, texts (one of a list or any), whole and other numbers, booleans. A number's range is told and not
+enforced: a score outside it is clipped, and that is said.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +36,11 @@ def object_of(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def schema_text(schema: Schema) -> str:
+    """The schema as a model reads it: keys in the order in which they are to be written, the reasoning first."""
+    return json.dumps(dict(schema), ensure_ascii=False)
 
 
 def flaw_in(value: Any, schema: Schema, at: str = "") -> Flaw | None:

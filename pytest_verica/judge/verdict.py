@@ -25,6 +25,7 @@ NOT_JSON = "judge_not_json"
 SCHEMA = "judge_schema"
 UNKNOWN_LABEL = "judge_unknown_label"
 BAD_SCORE = "judge_bad_score"
+NO_MAJORITY = "judge_no_majority"
 ASK_AGAIN = frozenset({NOT_JSON, SCHEMA, UNKNOWN_LABEL, BAD_SCORE})
 """Kinds that say the endpoint ignored the schema: it may be asked once more."""
 
