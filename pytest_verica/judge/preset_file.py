@@ -25,8 +25,11 @@ def preset_keys(name: str) -> Mapping[str, Any]:
     return keys
 
 
+_MODEL = "    # model: {provider: openai, name: gpt-5-mini, credential: OPENAI_API_KEY}  (fill in the judge's)\n"
+
+
 def preset_criterion(name: str) -> str:
     """The preset as a part of an eval file, with its prompt in it, to be edited there."""
     comments, _, keys = preset_text(name).partition("pass_at:")
     indented = "".join(f"    {line}" if line.strip() else line for line in f"pass_at:{keys}".splitlines(keepends=True))
-    return f"{comments}criteria:\n  - preset: {name}\n    name: {name.rpartition('/')[2]}\n{indented}"
+    return f"{comments}criteria:\n  - preset: {name}\n    name: {name.rpartition('/')[2]}\n{_MODEL}{indented}"
