@@ -168,14 +168,20 @@ def test_units_that_were_not_judged_once_each_are_an_error(judged, numbers):
 
 
 def test_units_in_another_order_are_units(judged):
-    said = '{"units": [{"unit": 2, "reasoning": "", "relevant": true}, {"unit": 1, "reasoning": "", "relevant": false}]}'
+    said = (
+        '{"units": [{"unit": 2, "reasoning": "", "relevant": true}, {"unit": 1, "reasoning": "", "relevant": false}]}'
+    )
     assert judged(preset("context_relevance"), Asked(said)).score == 0.5
 
 
 NO_VERDICTS = [
     ("faithfulness", '{"claims": {"a": true}}', "`claims` is an object"),
     ("faithfulness", '{"claims": ["It greets."]}', "`claims[0]` is the text 'It greets.', not an object with `claim`"),
-    ("faithfulness", '{"claims": [{"claim": 7, "reasoning": "", "entailed": true}]}', "`claims[0].claim` is the number"),
+    (
+        "faithfulness",
+        '{"claims": [{"claim": 7, "reasoning": "", "entailed": true}]}',
+        "`claims[0].claim` is the number",
+    ),
     (
         "context_relevance",
         '{"units": [{"unit": "1", "reasoning": "", "relevant": true}]}',

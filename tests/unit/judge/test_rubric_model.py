@@ -1,4 +1,4 @@
-"""rubric_model: every item its own verdict in one call, the rule over them, and the rubric where the prompt wants it."""
+"""rubric_model: every item its own verdict in one call, the rule over them, and the rubric in the prompt."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def test_the_rubric_stands_where_the_prompt_wants_it_and_each_item_reasons_first
     assert request.messages == (
         Message(
             "user",
-            "Answer: Dear customer\nRubric:\n- greets: The answer greets the customer.\n- dated: It names the date 3 May.",
+            "Answer: Dear customer\nRubric:\n- greets: The answer greets the customer.\n"
+            "- dated: It names the date 3 May.",
         ),
     )
     item = {

@@ -38,7 +38,7 @@ def everywhere(change: Any, wanted: str) -> list[tuple[str, str, str]]:
     return [(kind, change(text), wanted) for kind, text in GOOD.items()]
 
 
-QUOTED = f'The answer says {GOOD["label"]} and I do not believe it. So it is bad.'
+QUOTED = f"The answer says {GOOD['label']} and I do not believe it. So it is bad."
 
 TRAPS: dict[str, list[tuple[str, str, str]]] = {
     # (judge, its answer, outcome or kind of error)
