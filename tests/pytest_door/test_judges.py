@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.pytest_door.conftest import Run, Suite
+from tests.fake_provider import FakeProvider
+from tests.pytest_door.conftest import Run, Suite, asked
 
 SCRIPTS = '''
 import json
@@ -331,3 +332,99 @@ def test_what_is_wrong_with_a_preset_is_told_before_any_call(suite: Suite, scrip
     run = suite.run()
     assert run.exit != 0 and re.search(says, run.out), run.out
     assert "rag.eval.yaml:" in run.out and not (suite.path / "asked.jsonl").exists()
+
+
+KINDS: Mapping[str, dict[str, Any]] = {
+    "label": {"type": "label_model", "prompt": "{{ output.text }}", "labels": ["a", "b"], "passing_labels": ["a"]},
+    "score": {"type": "score_model", "prompt": "{{ output.text }}", "min": 0, "max": 10, "pass_at": 1},
+    "rubric": {
+        "type": "rubric_model",
+        "prompt": "{{ output.text }} {{ rubric }}",
+        "rubric": {"one": "It is one.", "two": "It is two."},
+        "scale": ["no", "partly", "yes"],
+    },
+    "pair": {"type": "pairwise_model", "prompt": "{{ first }} {{ second }}", "b": "{{ reference }}", "passing": ["a"]},
+    "faithful": {"preset": "rag/faithfulness"},
+    "recall": {"preset": "rag/context_recall"},
+    "relevance": {"preset": "rag/answer_relevance"},
+}
+
+
+def test_every_kind_forces_its_shape_over_http_in_the_way_that_was_chosen(suite: Suite, fake: FakeProvider) -> None:
+    model = asked(fake)
+    criteria = [
+        {"name": f"{name}_{structured}", "structured": structured, "model": model, **keys}
+        for name, keys in KINDS.items()
+        for structured in ("json_schema", "tool", "json_object")
+    ]
+    row = {"id": "one", "question": "What is it?", "contexts": ["It is one."], **{k: ANSWERS[0][k] for k in ANSWERS[0]}}
+    suite.eval(cases=[row], criteria=criteria)
+    run = suite.run()
+    for (_, name), grade in run.grades.items():
+        if name.endswith("json_object"):  # this endpoint answers with some other object, also when asked again
+            assert (grade["outcome"], grade["error"]["kind"]) == ("error", "judge_schema"), name
+            assert "choose another model or credential. Cause: the answer has no " in grade["error"]["message"]
+            assert grade["calls"] == (4 if name.startswith("pair") else 2)
+            continue
+        assert grade["outcome"] in ("pass", "fail"), (name, grade["error"])
+        assert grade["reasoning"] and grade["calls"] == (2 if name.startswith("pair") else 1)
+    for request in fake.requests:
+        form = (request.get("response_format") or {}).get("type")
+        tools = [tool["function"] for tool in request.get("tools", ())]
+        schema = tools[0]["parameters"] if tools else (request.get("response_format") or {}).get("json_schema")
+        if form == "json_schema":
+            assert schema["strict"] is True and not tools
+            schema = schema["schema"]
+        elif tools:
+            assert request["tool_choice"] == {"type": "function", "function": {"name": "verdict"}} and form is None
+        else:
+            assert form == "json_object" and schema is None
+            continue
+        for inner in objects_of(schema):
+            assert inner["required"] == list(inner["properties"]) and inner["additionalProperties"] is False
+            keys = list(inner["properties"])
+            assert not {"met", "level", "label", "score", "better", "entailed"} & set(
+                keys[: keys.index("reasoning") + 1]
+            )
+    assert len(fake.requests) == sum(grade["calls"] for grade in run.grades.values())
+
+
+def objects_of(schema: Any) -> list[Any]:
+    """Every schema of an object that has a reasoning inside a schema."""
+    found = []
+    if isinstance(schema, dict):
+        found += [schema] if "reasoning" in schema.get("properties", {}) else []
+        found += [inner for value in schema.values() for inner in objects_of(value)]
+    return found
+
+
+def test_a_marked_test_may_declare_them(suite: Suite, scripts: str) -> None:
+    suite.file(
+        "test_bot.py",
+        f"""
+import pytest
+from pytest_verica import pairwise_model, preset, rubric_model
+
+POINTS = dict(provider="scripted", name="{scripts}:points")
+LISTS = dict(provider="scripted", name="{scripts}:lists")
+FIRST = dict(provider="scripted", name="{scripts}:always_first")
+CRITERIA = [
+    rubric_model("points", prompt="{{{{ output.text }}}} Rubric {{{{ rubric }}}}", model=POINTS, pass_="any",
+                 rubric={{"polite": "Says please.", "short": "Is short."}}),
+    pairwise_model("better", prompt="{{{{ first }}}} {{{{ second }}}}", b="{{{{ reference }}}}", passing=["tie"],
+                   model=FIRST),
+    preset("faithful", preset="rag/faithfulness", model=LISTS),
+]
+
+
+@pytest.mark.verica(golden_set="rows.jsonl", criteria=CRITERIA)
+def test_bot(case):
+    return "Yes."
+""",
+    )
+    row = {"id": "one", "question": "What?", "contexts": ["Yes."], "reference": "No."}
+    suite.file("rows.jsonl", json.dumps(row) + "\n")
+    suite.file("lists.json", json.dumps({"What?": {"entailed": parts("entailed", True)}}))
+    run = suite.run()
+    names = [f"test_bot.py::test_bot[one-{name}]" for name in ("points", "better", "faithful")]
+    assert run.verdicts == dict.fromkeys(names, "passed"), run.out
