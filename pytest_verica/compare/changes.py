@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+_IDENTITIES = {"judge_hash": "judge", "code_hash": "code"}
+"""What makes a criterion another check although it is written as before."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -34,6 +37,8 @@ def run_changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Change, ...
     found = []
     if one["git"] != other["git"]:
         found.append(Change("commit", _commit(one["git"]), _commit(other["git"])))
+    if one["prices"] != other["prices"]:
+        found.append(Change("price table", one["prices"], other["prices"]))
     for name in dict.fromkeys([*one["versions"], *other["versions"]]):
         versions = one["versions"].get(name), other["versions"].get(name)
         if versions[0] != versions[1]:
@@ -59,6 +64,8 @@ def _changes(of_a: Mapping[str, Any], of_b: Mapping[str, Any]) -> Iterator[Chang
             yield Change(f"parameter {name}", *values)
     if of_a["repeat"] != of_b["repeat"]:
         yield Change("samples per case", of_a["repeat"], of_b["repeat"])
+    if of_a["code_hash"] != of_b["code_hash"]:
+        yield Change("code of the target", of_a["code_hash"], of_b["code_hash"])
     if of_a["golden_set"]["hash"] != of_b["golden_set"]["hash"]:
         yield Change("golden set", _golden(of_a["golden_set"]), _golden(of_b["golden_set"]))
     yield from _criteria_changes(of_a, of_b)
@@ -75,8 +82,15 @@ def _criteria_changes(of_a: Mapping[str, Any], of_b: Mapping[str, Any]) -> Itera
             types = None if one is None else one["type"], None if other is None else other["type"]
             yield Change(f"criterion {name}", *types)
         elif not _same(one, other):
-            configs = one["config"], other["config"]
-            yield Change(f"criterion {name}", *configs, _diff(*map(_json, configs)))
+            yield _other_check(name, one, other)
+
+
+def _other_check(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> Change:
+    for key, what in _IDENTITIES.items():
+        if one["config"] == other["config"] and one[key] != other[key]:
+            return Change(f"{what} of criterion {name}", one[key], other[key])
+    configs = one["config"], other["config"]
+    return Change(f"criterion {name}", *configs, _diff(*map(_json, configs)))
 
 
 def _criteria(found: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -84,7 +98,7 @@ def _criteria(found: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return bool(one["hash"] == other["hash"] and one["judge_hash"] == other["judge_hash"])
+    return all(one[key] == other[key] for key in ("hash", *_IDENTITIES))
 
 
 def prompt_text(content: Any) -> str:

@@ -250,7 +250,7 @@ def test_another_judge_is_another_check(tmp_path: Path) -> None:
         keep(tmp_path, run_id, [header(run_id), kept, case(1), verdict(1, "tone", "pass")])
     (each,) = compared(tmp_path).evals
     assert each.lines == ()
-    assert [change.what for change in each.changed] == ["criterion tone"]
+    assert [change.what for change in each.changed] == ["judge of criterion tone"]
 
 
 def test_flips_come_with_both_outputs(tmp_path: Path) -> None:
