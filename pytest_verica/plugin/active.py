@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_verica.engine.caller import Caller, CallSettings
+from pytest_verica.engine.caller import Caller
+from pytest_verica.engine.endpoints import CallSettings
 from pytest_verica.engine.engine import Engine
 from pytest_verica.engine.overrides import Overrides
 from pytest_verica.errors import VericaError
