@@ -94,7 +94,9 @@ class Request:
         """The question itself, without the door it goes through: JSON."""
         answer, api = self.answer, self.model.api
         return {
-            **({} if api is None else {"api": api}),  # left out where it is the usual one, so that old answers are found
+            **(
+                {} if api is None else {"api": api}
+            ),  # left out where it is the usual one, so that old answers are found
             "model": self.model.name,
             "params": dict(self.model.params),
             "messages": [message.to_json() for message in self.messages],

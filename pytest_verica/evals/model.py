@@ -16,7 +16,7 @@ _LOOKS_LIKE_KEY = re.compile(r"(sk|pk|key|xai|gsk|AIza|hf)[-_]?[A-Za-z0-9_-]{16,
 
 
 class Params(Strict):
-    """Sampling parameters. What is not set is not sent; null keeps a default (a judge's temperature of 0) from being."""
+    """Sampling parameters. What is not set is not sent; null keeps a default, a judge's temperature of 0, from it."""
 
     temperature: float | None = Field(None, ge=0)
     max_tokens: int | None = Field(None, ge=1)
