@@ -27,8 +27,9 @@ class ModelSpec:
     """A model behind a door.
 
     provider: a registered provider; credential: the NAME of an environment variable, None where the door needs none;
-    base_url: None where the provider has its own; params: sampling parameters as the eval wrote them; rates: of its
-    endpoint, None where none are set (no part of what is asked).
+    base_url: None where the provider has its own; params: sampling parameters as the eval wrote them; api: which of the
+    provider's APIs is spoken, None for its usual one; rates: of its endpoint, None where none are set (no part of what
+    is asked).
     """
 
     provider: str
@@ -36,6 +37,7 @@ class ModelSpec:
     credential: str | None = None
     base_url: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
+    api: str | None = None
     rates: Rates | None = field(default=None, compare=False)
 
     @property
@@ -100,8 +102,11 @@ class Request:
     @cached_property
     def content(self) -> dict[str, Any]:
         """The question itself, without the door it goes through: JSON."""
-        answer = self.answer
+        answer, api = self.answer, self.model.api
         return {
+            **(
+                {} if api is None else {"api": api}
+            ),  # left out where it is the usual one, so that old answers are found
             "model": self.model.name,
             "params": dict(self.model.params),
             "messages": [message.to_json() for message in self.messages],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -16,7 +16,7 @@ _LOOKS_LIKE_KEY = re.compile(r"(sk|pk|key|xai|gsk|AIza|hf)[-_]?[A-Za-z0-9_-]{16,
 
 
 class Params(Strict):
-    """Sampling parameters. What is not set is not sent."""
+    """Sampling parameters. What is not set is not sent; null keeps a default, a judge's temperature of 0, from it."""
 
     temperature: float | None = Field(None, ge=0)
     max_tokens: int | None = Field(None, ge=1)
@@ -38,6 +38,9 @@ class ModelConfig(Strict):
     name: str = Field(min_length=1)
     credential: str | None = Field(None, description="The NAME of an environment variable, never a key.")
     base_url: str | None = None
+    api: Literal["chat", "responses"] | None = Field(
+        None, description="Which API of `openai` or `openai_compatible`: Chat Completions (default) or Responses."
+    )
     params: Params = Params()
     # Kept out of dumps: how fast a model may be asked makes it no other model, and a criterion no other criterion.
     requests_per_minute: float | None = Field(
@@ -72,8 +75,10 @@ class ModelConfig(Strict):
 
     def spec(self, **defaults: Any) -> ModelSpec:
         """The record of this model; `defaults` are parameters used where the eval sets none."""
-        params = {**defaults, **self.params.as_mapping()}
-        return ModelSpec(self.provider, self.name, self.credential, self.base_url, params, self.rates)
+        unset = self.params.model_fields_set
+        params = {name: value for name, value in defaults.items() if name not in unset} | self.params.as_mapping()
+        api = None if self.api == "chat" else self.api
+        return ModelSpec(self.provider, self.name, self.credential, self.base_url, params, api, self.rates)
 
     @property
     def rates(self) -> Rates | None:
