@@ -29,7 +29,7 @@ NeedsCredential = Mapping[str, bool]
 
 @dataclass(frozen=True, eq=False)
 class Eval:
-    """An eval that can run. id: its node id; shown: the file or test as messages name it."""
+    """An eval that can run. id: its node id; spec: what was written, with its places."""
 
     id: str
     config: EvalConfig
@@ -39,6 +39,7 @@ class Eval:
     prompt: Prompt | None = None
     model: ModelSpec | None = None
     function: bool = False
+    spec: EvalSpec | None = None
 
     @property
     def planned(self) -> int:
@@ -129,7 +130,7 @@ def make_eval(
     if problems:
         raise ConfigError(problems)
     model = None if config.model is None else config.model.spec()
-    return Eval(id, config, spec.base_dir, golden, tuple(criteria), prompt, model, function)
+    return Eval(id, config, spec.base_dir, golden, tuple(criteria), prompt, model, function, spec)
 
 
 def _template_problems(spec: EvalSpec, golden: GoldenSet) -> list[Problem]:

@@ -71,6 +71,8 @@ class Terminal:
             write(f"  {cost_line(summary.overall.cost)}")
             write(f"  {calls_line(summary.overall)}")
         write("")
+        for note in () if summary.preflight is None else summary.preflight.notes:
+            write(f"not looked at before launch: {note}")
         for warning in self._controller.warnings:
             write(f"warning: {warning}", yellow=True)
         if self._controller.report_path is not None:
