@@ -67,14 +67,21 @@ class Evals:
         spec = self._as_set(spec)
         for warning in golden.warnings:
             warnings.warn(pytest.PytestWarning(f"{eval_id}: {warning}"), stacklevel=2)
-        ready = self.ready(spec, golden, eval_id, function=function)
-        problems = [Problem(text, spec.place(("model",))) for text in self._missing_credentials(ready)]
-        problems += self._gate_problems(spec, ready)
-        twin = next((e for e in self.by_id.values() if e.config.name == ready.config.name and e.id != eval_id), None)
+        problems: list[Problem] = []
+        ready: Eval | None = None
+        try:
+            ready = self.ready(spec, golden, eval_id, function=function)
+        except ConfigError as error:
+            problems += error.problems
+        # In a replay nothing is called, so no key is needed.
+        problems += [] if self._settings.replay else missing_credentials(spec)
+        problems += self._gate_problems(spec, golden)
+        name = spec.config.name
+        twin = next((e for e in self.by_id.values() if e.config.name == name and e.id != eval_id), None)
         if twin is not None:
-            message = f"two evals are named {ready.config.name!r}; the other is {twin.id}: names are unique in a run"
+            message = f"two evals are named {name!r}; the other is {twin.id}: names are unique in a run"
             problems.append(Problem(message, spec.place(("name",))))
-        if problems:
+        if problems or ready is None:
             raise ConfigError(problems)
         self.by_id[eval_id] = ready
         cases = len(ready.golden) if whole else len(self.cases_of(ready))
@@ -150,16 +157,12 @@ class Evals:
             return spec
         return EvalSpec(spec.config.model_copy(update=changes), spec.base_dir, spec.document)
 
-    def _missing_credentials(self, ready: Eval) -> list[str]:
-        # In a replay nothing is called, so no key is needed.
-        return [] if self._settings.replay else missing_credentials(ready)
-
-    def _gate_problems(self, spec: EvalSpec, ready: Eval) -> list[Problem]:
-        gate = ready.config.gate
-        if gate is None:
+    def _gate_problems(self, spec: EvalSpec, golden: GoldenSet) -> list[Problem]:
+        config = spec.config
+        if config.gate is None:
             return []
-        cases = len(ready.golden) * ready.config.repeat
-        found = check_gate(gate, {c.name: cases for c in ready.criteria}, repeat=ready.config.repeat)
+        cases = len(golden) * config.repeat
+        found = check_gate(config.gate, {c.name: cases for c in config.criteria}, repeat=config.repeat)
         return [Problem(message, spec.place(("gate",))) for message in found]
 
 

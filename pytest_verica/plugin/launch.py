@@ -16,7 +16,7 @@ from pytest_verica.run import PreflightRecord
 
 if TYPE_CHECKING:
     from pytest_verica.engine.caller import Caller
-    from pytest_verica.plugin.active import Answering
+    from pytest_verica.plugin.answering import Answering
     from pytest_verica.preflight.estimate import Estimate
     from pytest_verica.preflight.look import Seen
     from pytest_verica.preflight.need import Use
