@@ -51,7 +51,8 @@ class Launch:
             pytest.UsageError: it may not; every reason.
         """
         settings = self._settings
-        if settings.replay or settings.estimate or not self._role.first:
+        nothing_runs = settings.estimate or self._config.getoption("setuponly", False)
+        if settings.replay or nothing_runs or not self._role.first:
             return
         if settings.no_preflight and settings.max_cost is None:
             return
