@@ -209,6 +209,13 @@ def _model_problems(spec: EvalSpec, needs_credential: NeedsCredential) -> list[P
     return problems
 
 
+def secret_variables(spec: EvalSpec) -> list[str]:
+    """The environment variables that hold keys, or may, for this eval."""
+    target = spec.config.target
+    names = [model.credential for _, model in _models(spec) if model.credential is not None]
+    return names + (list(target.http.environment()) if isinstance(target, HttpTarget) else [])
+
+
 def missing_credentials(spec: EvalSpec) -> list[Problem]:
     """Each environment variable that this eval's models name and that is not set, where it is named."""
     return [

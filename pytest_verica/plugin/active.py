@@ -102,6 +102,9 @@ class Active:
     def pytest_sessionfinish(self) -> None:
         self._running.close()
 
+    def pytest_unconfigure(self) -> None:
+        self._evals.log_guard.remove()
+
     def bench(self, item: pytest.Function) -> Bench:
         """What the `verica` fixture gives to a test."""
         return Bench(item, self._evals, self._running, self._recording)

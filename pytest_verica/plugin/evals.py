@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_verica.case import Case
-from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials
+from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials, secret_variables
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.config import EvalSpec
 from pytest_verica.evals.load import criterion_id, load_eval
@@ -23,6 +23,7 @@ from pytest_verica.graders.kinds import Configs
 from pytest_verica.graders.protocol import GraderKind
 from pytest_verica.judge.registry import KINDS
 from pytest_verica.plugin.settings import Settings
+from pytest_verica.providers.log_guard import LogGuard
 from pytest_verica.providers.protocol import ProviderKind
 from pytest_verica.providers.registry import PROVIDERS
 from pytest_verica.report.gate import check_gate
@@ -39,6 +40,7 @@ class Evals:
         self._replaced: set[str] = set()
         self._planned: dict[str, int] = {}
         self.by_id: dict[str, Eval] = {}
+        self.log_guard = LogGuard()
         self.kinds: Mapping[str, GraderKind] = KINDS.extended(_registered(config.hook.pytest_verica_graders()))
         self.providers: Mapping[str, ProviderKind] = {
             **PROVIDERS,
@@ -94,6 +96,7 @@ class Evals:
         Raises:
             ConfigError: everything that is wrong with it.
         """
+        self.log_guard.hide(secret_variables(spec))
         return make_eval(
             spec,
             golden,

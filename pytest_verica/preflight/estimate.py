@@ -94,10 +94,9 @@ async def estimate(jobs: Iterable[Job], known: Known, earlier: Earlier, prices: 
         # The outputs first: what is known of their length afterwards tells the length of those that are made up.
         length = counting.length_of_output(ready)
         for job, output in zip(found, outputs, strict=True):
-            made_up = output is None or (output.calls and not output.reused)
-            await rehearsal.grades(
-                job, Output(stand_in(repr(job.key), length)) if output is None or made_up else output
-            )
+            if output is None or (output.calls and not output.reused):
+                output = Output(stand_in(repr(job.key), length))
+            await rehearsal.grades(job, output)
     return Estimate(tuple(part.finished(prices) for part in counting.parts.values()), tuple(unknown))
 
 

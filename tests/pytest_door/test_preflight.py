@@ -142,9 +142,7 @@ def test_judges_of_other_providers_are_not_probed(
     assert gets(fake) == ["/v1/models"] * 2 and not probes(fake)
 
 
-def test_a_judge_over_outputs_of_ones_own_code_that_has_answers_is_not_looked_at(
-    suite: Suite, fake: FakeProvider
-) -> None:
+def test_a_judge_of_ones_own_codes_outputs_that_has_answers_is_not_looked_at(suite: Suite, fake: FakeProvider) -> None:
     suite.file("shop.py", "def answer(q):\n    return q\n")
     write(suite, fake, target={"python": "shop:answer"}, prompt=None, model=None)
     assert suite.run().exit == 0 and gets(fake) == ["/v1/models"]
@@ -174,7 +172,7 @@ def spent(run: Run) -> float:
 
 @pytest.mark.parametrize("args", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["alone", "n2"])
 def test_a_budget_ends_the_calls(suite: Suite, fake: FakeProvider, args: tuple[str, ...]) -> None:
-    """The first calls are guessed at 150 tokens out and use 5: so they cannot bring the spend over the budget either."""
+    """The first calls are guessed at 150 tokens out and use 5: they do not bring the spend over it."""
     rows = [{"id": f"c{n}", "q": f"What is {n} + 1?"} for n in range(60)]
     suite.file("prices.toml", ZERO_PRICE)
     criteria = [text("sum", contains="answer"), judged(fake)]
