@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pytest_verica.cli.compare import compare
 from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
@@ -36,6 +37,7 @@ def verica() -> None:
     """Works on evals and stored runs, beside `pytest --verica`."""
 
 
+verica.add_command(compare)
 verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)
