@@ -60,8 +60,8 @@ PACKAGE_ITSELF = "__init__"
 
 SEAMS: Mapping[tuple[str, str], frozenset[str]] = {
     # The engine knows the protocols, never a kind of check and never a provider's door. A plain HTTP target is no
-    # model: its endpoint is the engine's own door.
-    ("engine", "graders"): frozenset({"criterion", "protocol"}),
+    # model: its endpoint is the engine's own door. What answers cost is written onto a grade by the same sums.
+    ("engine", "graders"): frozenset({"criterion", "protocol", "spending"}),
     ("engine", "providers"): frozenset({"http_endpoint", "protocol"}),
 }
 

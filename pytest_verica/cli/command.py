@@ -9,6 +9,7 @@ import click
 from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
+from pytest_verica.cli.presets import presets
 from pytest_verica.cli.schema import schema
 from pytest_verica.cli.store import store
 from pytest_verica.errors import VericaError
@@ -33,5 +34,6 @@ def verica() -> None:
 verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)
+verica.add_command(presets)
 verica.add_command(schema)
 verica.add_command(store)

@@ -151,7 +151,7 @@ class EmbeddingSimilarity:
         self._verdict = Verdict(config, self._pair.where)
         spec = config.model.spec()
         self.model = ModelSpec(
-            spec.provider, spec.name or LOCAL_MODEL, spec.credential, spec.base_url, dict(spec.params)
+            spec.provider, spec.name or LOCAL_MODEL, spec.credential, spec.base_url, dict(spec.params), spec.rates
         )
 
     async def judge(self, case: Case, output: Output, ask: Ask) -> Grade:

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_verica.engine.caller import Caller, CallSettings
+from pytest_verica.engine.budget import Budget
+from pytest_verica.engine.caller import Caller
+from pytest_verica.engine.endpoints import CallSettings
 from pytest_verica.engine.engine import Engine
 from pytest_verica.engine.overrides import Overrides
+from pytest_verica.engine.retry import RetryPolicy
 from pytest_verica.errors import VericaError
 from pytest_verica.evals.load import is_eval_file
 from pytest_verica.plugin.bench import Bench
@@ -26,6 +29,7 @@ from pytest_verica.plugin.terminal import Terminal
 from pytest_verica.pricing import Prices
 from pytest_verica.store.export import RecordedAnswers
 from pytest_verica.store.folder import answers_path
+from pytest_verica.store.ledger import SharedLedger
 from pytest_verica.store.responses import ResponseStore
 
 CASES_AHEAD_PER_CALL = 2
@@ -101,8 +105,17 @@ class Answering:
                 started=self._role.started,
                 concurrency=self._role.share,
                 request_timeout_s=settings.request_timeout,
+                retry=RetryPolicy(settings.max_attempts, settings.max_wait),
+                processes=self._role.processes,
+                budget=self._budget(),
             ),
         )
+
+    def _budget(self) -> Budget | None:
+        role = self._role
+        if role.budget is None:
+            return None
+        return Budget(role.budget, None if role.ledger is None else SharedLedger(role.ledger))
 
 
 def _overrides(hook: Any) -> Overrides:

@@ -85,8 +85,10 @@ class Terminal:
             reporter.write_line(f"  95 % interval {low} to {high} (Wilson)")
         for criterion in record.criteria:
             counts = totals.criteria.get(criterion.id)
-            if counts is not None and counts.ran and len(record.criteria) > 1:
+            if counts is not None and counts.ran and (len(record.criteria) > 1 or counts.parts is not None):
                 reporter.write_line(f"  {criterion.name}: {rate_line(counts)}")
+            for line in () if counts is None or counts.parts is None else counts.parts.sentences():
+                reporter.write_line(f"    {line}")
         if gate is not None:
             name = "gate" if record.gate is None else f"gate (≥ {_percent(record.gate.get('pass_rate'))})"
             self._gate(reporter, name, gate)

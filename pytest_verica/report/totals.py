@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from pytest_verica.report.parts import Parts
 from pytest_verica.stats.proportion import Interval, wilson
 from pytest_verica.usage import Usage
 
@@ -19,7 +20,7 @@ class Counts:
     passed, failed, na, error: the four outcomes, which add up to `ran`; missed: failed or errored ones that a gate
     counts in place of a failed test; not_evaluated: those that a run condition decided; reused: whole verdicts taken
     from an earlier run; effective_n: what the graded ones are worth where cases were sampled several times, None
-    where each stands for itself.
+    where each stands for itself; parts: what stands inside the verdicts of one judge, None where nothing does.
     """
 
     passed: int = 0
@@ -30,6 +31,7 @@ class Counts:
     not_evaluated: int = 0
     reused: int = 0
     effective_n: float | None = None
+    parts: Parts | None = None
 
     @property
     def graded(self) -> int:
@@ -64,6 +66,7 @@ class Counts:
             "missed": self.missed,
             "not_evaluated": self.not_evaluated,
             "reused": self.reused,
+            **({} if self.parts is None else self.parts.to_json()),
         }
 
 

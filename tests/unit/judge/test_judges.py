@@ -284,6 +284,7 @@ def test_kinds_are_listed_in_the_order_of_the_selector():
         "score_model",
         "rubric_model",
         "pairwise_model",
+        "preset",
         "string_check",
     ]
     assert list(KINDS) == sorted(KINDS, key=order.index)
