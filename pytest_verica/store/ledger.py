@@ -54,4 +54,6 @@ class SharedLedger:
             os.close(file)
 
     def _explained(self, error: Exception) -> StoreError:
-        return StoreError(f"cannot keep the budget in {self.path}: {error}. Make its folder writable and free some space")
+        return StoreError(
+            f"cannot keep the budget in {self.path}: {error}. Make its folder writable and free some space"
+        )

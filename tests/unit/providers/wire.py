@@ -97,8 +97,8 @@ def _even(received: Received) -> bytes:
 
 
 OF_THE_TRANSPORT = frozenset({"host", "accept-encoding", "connection", "content-length"})
-OF_ONE_CALL = frozenset({"x-stainless-timeout", "x-stainless-retry-count", "x-stainless-read-timeout"})
-"""What the SDKs say of the call itself: how often they have asked, how long they wait."""
+OF_ONE_CALL = frozenset({"traceparent", "x-stainless-timeout", "x-stainless-retry-count", "x-stainless-read-timeout"})
+"""What the SDKs say of the call itself: how often they have asked, how long they wait, whose trace it belongs to."""
 
 
 def headers(received: Received) -> dict[str, str]:
