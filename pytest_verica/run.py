@@ -139,7 +139,8 @@ class EvalRecord(_Saved):
     where the target is no prompt; prompt_version: 1, 2, … in order of first use, None where versions are not kept;
     model: {provider, name, base_url}, None where the target is no model; params: sampling parameters sent; gate: its
     configuration, None where there is none; repeat: samples per case; planned: verdicts of the whole eval;
-    selected: those that this run set out to make; partial: why selected is less than planned, None for a whole run.
+    selected: those that this run set out to make; partial: why selected is less than planned, None for a whole run;
+    left_out: parameters not sent, {criterion (None: of the eval's own model), model, parameter, value, why}.
     """
 
     id: str
@@ -160,13 +161,15 @@ class EvalRecord(_Saved):
     gate: Mapping[str, Any] | None = None
     repeat: int = 1
     partial: str | None = None
+    left_out: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "criteria": [vars(criterion) for criterion in self.criteria]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> EvalRecord:
-        return replace(super().from_json(data), criteria=tuple(CriterionRecord(**item) for item in data["criteria"]))
+        criteria = tuple(CriterionRecord(**item) for item in data["criteria"])
+        return replace(super().from_json(data), criteria=criteria, left_out=tuple(data.get("left_out", ())))
 
 
 def _numbers(costs: Mapping[str, Any]) -> tuple[dict[str, str | None], dict[str, float | None]]:

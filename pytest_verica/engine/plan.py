@@ -29,7 +29,8 @@ NeedsCredential = Mapping[str, bool]
 
 @dataclass(frozen=True, eq=False)
 class Eval:
-    """An eval that can run. id: its node id; shown: the file or test as messages name it."""
+    """An eval that can run. id: its node id; shown: the file or test as messages name it; left_out: parameters that are
+    not sent because a model does not take them, as the report shows them."""
 
     id: str
     config: EvalConfig
@@ -39,6 +40,7 @@ class Eval:
     prompt: Prompt | None = None
     model: ModelSpec | None = None
     function: bool = False
+    left_out: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def planned(self) -> int:

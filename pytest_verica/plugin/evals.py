@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_verica.case import Case
+from pytest_verica.engine.parameters import fitted
 from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.config import EvalSpec
@@ -69,6 +70,8 @@ class Evals:
             warnings.warn(pytest.PytestWarning(f"{eval_id}: {warning}"), stacklevel=2)
         ready = self.ready(spec, golden, eval_id, function=function)
         problems = [Problem(text, spec.place(("model",))) for text in self._missing_credentials(ready)]
+        ready, unfit = fitted(spec, ready, self.providers, replaced=ready.config.name in self._replaced)
+        problems += unfit
         problems += self._gate_problems(spec, ready)
         twin = next((e for e in self.by_id.values() if e.config.name == ready.config.name and e.id != eval_id), None)
         if twin is not None:
