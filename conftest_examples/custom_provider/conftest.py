@@ -4,6 +4,7 @@
 def pytest_verica_providers():
     # Imported here: a plain `pytest` run never asks for providers, and stays as quick as it was.
     from house_model import Busy, HouseModel
+
     from pytest_verica.completion import Completion
     from pytest_verica.errors import ProviderError
     from pytest_verica.providers.protocol import ProviderKind

@@ -61,9 +61,9 @@ class Budget:
         total = self._ledger.total()
         if total >= self.most or total + expected > self.most:
             message = (
-                f"not asked: ${total:.6f} of the budget of ${self.most} (--verica-max-cost) is spent or being spent, and "
-                f"this call to {model} is expected to cost ${expected:.6f}. Run again with a higher one: what was "
-                "answered is kept and costs nothing then"
+                f"not asked: ${total:.6f} of the budget of ${self.most} (--verica-max-cost) is spent or being spent, "
+                f"and this call to {model} is expected to cost ${expected:.6f}. Run again with a higher one: what "
+                "was answered is kept and costs nothing then"
             )
             raise ProviderError("budget", message, attempts=attempts)
         self._ledger.add(expected)

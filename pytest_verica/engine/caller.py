@@ -76,6 +76,13 @@ class Caller:
         self._puts = _Batch(self._put)
         self._embeddings = EmbeddingBatches(self._embed, self._keep)
 
+    def known(self, request: Request) -> StoredAnswer | None:
+        """The stored answer that a question would get, None where its model would be asked."""
+        kind = self._kinds[request.model.provider]
+        if not kind.calls:
+            return self._same_question(request)
+        return self._look_up([request])[0] if kind.stored else None
+
     async def ask(self, request: Request) -> Answer:
         """The answer to a request; to an EmbeddingRequest, the packed vector that `Embedding.of` reads.
 

@@ -15,8 +15,8 @@ _MAY_BE_ONE_TEXT = "bad_request"
 """The kind of error that one text (too long, say) can bring upon all of its call."""
 
 Embedded = tuple[Embedding, int, float]
-"""A vector, with the seconds of the call that it came with, and its attempts: told with one of its vectors only, so that
-a call is counted once."""
+"""A vector, with the attempts and the seconds of the call that it came with. The attempts are told with one vector of
+the call, so that they are counted once; the others have 0."""
 
 _Item = tuple[EmbeddingRequest, "asyncio.Future[Embedded]"]
 

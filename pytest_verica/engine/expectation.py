@@ -1,4 +1,4 @@
-"""What a call is expected to use, learned from the calls before it."""
+"""What calls are expected to use, learned from the calls before them."""
 
 from __future__ import annotations
 
@@ -23,25 +23,45 @@ class Expectation:
 
     def learn(self, request: Request, usage: Usage | None) -> None:
         """From a question and what its answer used. Nothing is learned where the provider did not say."""
+        self.learn_of(characters_of(request), usage)
+
+    def learn_of(self, characters: int, usage: Usage | None) -> None:
+        """The same of a question with so many characters."""
         if usage is None or usage.input_tokens is None or usage.output_tokens is None:
             return
         self.learned += 1
-        self._characters += characters_of(request)
+        self._characters += characters
         self._input += usage.input_tokens
         self._output += usage.output_tokens
         self._cached += usage.cached_input_tokens or 0
 
     def usage(self, request: Request) -> Usage:
         """Tokens that a question is expected to use."""
-        characters = characters_of(request)
-        if not self.learned or not self._characters:
-            return Usage(_guessed_input(request, characters), 0 if _embeds(request) else _guessed_output(request))
-        # As many tokens beside the texts as the questions had before; of each text as many as its length says.
-        per_character = min(self._input / self._characters, 1 / CHARACTERS_PER_TOKEN)
+        return self.usage_of(characters_of(request)) if self.learned else guess(request)
+
+    def usage_of(self, characters: float) -> Usage:
+        """Tokens of a question with so many characters; something must have been learned.
+
+        As many tokens beside the texts as the questions had before, and of the texts as many as their length says.
+        """
+        per_character = min(self._input / self._characters, 1 / CHARACTERS_PER_TOKEN) if self._characters else 0.0
         beside = (self._input - per_character * self._characters) / self.learned
         tokens = round(per_character * characters + beside)
         cached = round(tokens * self._cached / self._input) if self._input else 0
         return Usage(tokens, round(self._output / self.learned), min(cached, tokens))
+
+
+def guess(request: Request) -> Usage:
+    """Tokens that a question may use, where nothing was learned."""
+    embeds = isinstance(request, EmbeddingRequest)
+    beside = sum(len(canonical_json(tool.to_json())) for tool in request.tools)
+    if request.answer is not None:
+        beside += len(canonical_json(dict(request.answer.schema)))
+    around = 0 if embeds else TOKENS_PER_MESSAGE * len(request.messages)
+    most = request.model.params.get("max_tokens")
+    written = min(OUTPUT_TOKENS, most) if isinstance(most, int) else OUTPUT_TOKENS
+    read = round((characters_of(request) + beside) / CHARACTERS_PER_TOKEN) + around
+    return Usage(read, 0 if embeds else written)
 
 
 def characters_of(request: Request) -> int:
@@ -50,20 +70,3 @@ def characters_of(request: Request) -> int:
         len(message.content or "") + sum(len(canonical_json(call.to_json())) for call in message.tool_calls)
         for message in request.messages
     )
-
-
-def _guessed_input(request: Request, characters: int) -> int:
-    beside = sum(len(canonical_json(tool.to_json())) for tool in request.tools)
-    if request.answer is not None:
-        beside += len(canonical_json(dict(request.answer.schema)))
-    around = 0 if _embeds(request) else TOKENS_PER_MESSAGE * len(request.messages)
-    return round((characters + beside) / CHARACTERS_PER_TOKEN) + around
-
-
-def _guessed_output(request: Request) -> int:
-    most = request.model.params.get("max_tokens")
-    return min(OUTPUT_TOKENS, most) if isinstance(most, int) else OUTPUT_TOKENS
-
-
-def _embeds(request: Request) -> bool:
-    return isinstance(request, EmbeddingRequest)

@@ -118,8 +118,8 @@ async def grade_output(
             waiting[criterion.id] = (criterion, meter, task)
     try:
         unfinished = await clock.unfinished(task for _, _, task in waiting.values())
-        for id, (criterion, meter, task) in waiting.items():
-            grades[id] = _cut_short(criterion, meter) if task in unfinished else task.result()
+        for criterion_id, (criterion, meter, task) in waiting.items():
+            grades[criterion_id] = _cut_short(criterion, meter) if task in unfinished else task.result()
     finally:
         for _, _, task in waiting.values():
             task.cancel()

@@ -1,4 +1,4 @@
-"""What an eval asks of its models that they do not take: an error where it was written for that very model, else left out.
+"""What an eval asks of its models and they do not take: an error where written for that very model, else left out.
 
 A parameter is inherited where the eval did not write it (a judge's temperature of 0), where it comes from another file
 than the model's name (`extends`), or where `--verica-model` put another model in its place.

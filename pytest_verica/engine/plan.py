@@ -29,8 +29,8 @@ NeedsCredential = Mapping[str, bool]
 
 @dataclass(frozen=True, eq=False)
 class Eval:
-    """An eval that can run. id: its node id; shown: the file or test as messages name it; left_out: parameters that are
-    not sent because a model does not take them, as the report shows them."""
+    """An eval that can run. id: its node id; spec: what was written, with its places; left_out: parameters that are not
+    sent because a model does not take them, as the report shows them."""
 
     id: str
     config: EvalConfig
@@ -40,6 +40,7 @@ class Eval:
     prompt: Prompt | None = None
     model: ModelSpec | None = None
     function: bool = False
+    spec: EvalSpec | None = None
     left_out: tuple[Mapping[str, Any], ...] = ()
 
     @property
@@ -131,7 +132,7 @@ def make_eval(
     if problems:
         raise ConfigError(problems)
     model = None if config.model is None else config.model.spec()
-    return Eval(id, config, spec.base_dir, golden, tuple(criteria), prompt, model, function)
+    return Eval(id, config, spec.base_dir, golden, tuple(criteria), prompt, model, function, spec)
 
 
 def _template_problems(spec: EvalSpec, golden: GoldenSet) -> list[Problem]:

@@ -46,9 +46,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("request_timeout", "--verica-request-timeout", "seconds", 120.0, "limit for one model call", "SECONDS"),
     Option("max_attempts", "--verica-max-attempts", "int", 5, "calls for one request, repeated ones included", "N"),
     Option("max_wait", "--verica-max-wait", "seconds", 60.0, "longest wait before a call is repeated", "SECONDS"),
-    Option(
-        "max_cost", "--verica-max-cost", "dollars", None, "make no call that would bring the run's cost over it", "USD"
-    ),
+    Option("max_cost", "--verica-max-cost", "dollars", None, "make no call that would cost more than this", "USD"),
     Option("estimate", "--verica-estimate", "flag", False, "say what calls the run would make and cost, and stop"),
     Option("no_preflight", "--verica-no-preflight", "flag", False, "do not ask the endpoints before the first call"),
     Option("prices", "--verica-prices", "path", None, "a table of prices of your own (TOML)", "PATH"),

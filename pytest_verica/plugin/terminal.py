@@ -73,6 +73,8 @@ class Terminal:
         write("")
         for note in left_out_lines([found.record for found in summary.evals.values()]):
             write(note)
+        for note in () if summary.preflight is None else summary.preflight.notes:
+            write(f"not looked at before launch: {note}")
         for warning in self._controller.warnings:
             write(f"warning: {warning}", yellow=True)
         if self._controller.report_path is not None:

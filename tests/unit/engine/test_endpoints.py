@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -61,7 +62,7 @@ class Limited:
     def levels(self, start: float) -> Iterator[tuple[int, float]]:
         """(calls in flight, seconds for which so many were)."""
         later = [event for event in self.events if event[0] >= start]
-        for (time, _, level), (until, _, _) in zip(later, later[1:], strict=False):
+        for (time, _, level), (until, _, _) in pairwise(later):
             yield level, until - time
 
 
