@@ -152,7 +152,7 @@ def read_completion(data: Any, answer: AnswerSchema | None) -> Completion:
     if not isinstance(content, list):
         raise NotACompletion("its JSON has no `content`")
     blocks = [mapping(block) for block in content]
-    texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
+    texts = [text_of(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
     calls: tuple[ToolCall, ...] = tuple(
         called(block.get("name"), block.get("input"), block.get("id"))
         for block in blocks
