@@ -103,10 +103,10 @@ class Request:
     def content(self) -> dict[str, Any]:
         """The question itself, without the door it goes through: JSON."""
         answer, api = self.answer, self.model.api
+        # Left out where it is the usual one, so that answers bought before there was another are found.
+        spoken = {} if api is None else {"api": api}
         return {
-            **(
-                {} if api is None else {"api": api}
-            ),  # left out where it is the usual one, so that old answers are found
+            **spoken,
             "model": self.model.name,
             "params": dict(self.model.params),
             "messages": [message.to_json() for message in self.messages],

@@ -114,6 +114,7 @@ class Recording:
             params={} if model is None else dict(model.params),
             gate=None if config.gate is None else config.gate.model_dump(),
             repeat=config.repeat,
+            left_out=ready.left_out,
             partial=None if selected == planned else f"{selected} of {planned} verdicts were selected",
             code_hash=code.target,
             identity=code.identity,
