@@ -155,7 +155,10 @@ class _EvalReader:
             assert isinstance(replaced, VerdictRecord)
             tally.add(replaced, -1)
         tally.add(record)
-        self.spending.grading.add(record.grade)  # one that was taken over says itself that it costs nothing now
+        if record.reused is None:
+            self.spending.grading.add(record.grade)
+        else:
+            self.spending.grading.add_avoided(record.grade)
         if self.record.repeat > 1:
             self._outcomes.setdefault(name, {})[row] = record.grade["outcome"]
 

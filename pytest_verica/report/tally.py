@@ -140,6 +140,11 @@ class Side:
         if spent["unpriced"]:
             self.unpriced.update(spent["unpriced"])
 
+    def add_avoided(self, spent: Mapping[str, Any]) -> None:
+        """spent: a grade that was taken over whole from an earlier run, which is where it was paid."""
+        self.avoided.add(spent["cost_avoided"])
+        self.reused_calls += spent["reused_calls"]
+
     def merge(self, other: Side) -> None:
         self.cost.merge(other.cost)
         self.avoided.merge(other.avoided)
