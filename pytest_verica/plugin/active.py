@@ -92,6 +92,7 @@ class Active:
             self._launch.jobs = lambda: self._running.jobs(session.items)
             if not session.testsfailed or session.config.option.continue_on_collection_errors:
                 self._launch.check()
+        self._role.listen(session, self._running.stop)
         self._running.upcoming = lambda: self._role.upcoming(session)
 
     @pytest.hookimpl(tryfirst=True)

@@ -1,4 +1,4 @@
-"""Runs over a provider that fails and stalls: verdicts, attempts and cost to the last digit; nothing is left hanging."""
+"""Runs over a provider that fails and stalls: verdicts, attempts, cost to the last digit; nothing is left hanging."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -24,7 +23,6 @@ CASES = 1000
 FAULTS = {"429": 0.05, "500": 0.05, "reset": 0.04, "malformed": 0.03, "cut": 0.03}
 """20 % of the calls, of every kind that leaves nothing to be paid."""
 PER_TOKEN = {"in": Decimal(1) / 1_000_000, "out": Decimal(2) / 1_000_000}
-QUICK = ("-o", "verica_max_wait=0.05")
 
 
 def summary_of(folder: Path) -> RunSummary:
@@ -43,7 +41,7 @@ def independent_cost(fake: FakeProvider) -> Decimal:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Run, RunSummary, FakeProvider]]]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Run, RunSummary, FakeProvider]]:
     """The faultless run, and the one with faults."""
     found = []
     for faults in ({}, FAULTS):
@@ -51,7 +49,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Run, R
         with FakeProvider(wrong_rate=0.1, fail_rate=0.1, faults=faults) as fake:
             write_sums(folder, fake.url, CASES)
             found.append((run(folder, "--verica-max-wait=0.05", "--verica-max-attempts=20"), summary_of(folder), fake))
-    yield found
+    return found
 
 
 def test_three_thousand_calls_with_a_fifth_of_faults_give_the_faultless_run(
@@ -93,14 +91,9 @@ def test_an_endpoint_that_never_answers_ends_within_its_time_and_the_others_fini
             text = (folder / "sums.eval.yaml").read_text().replace("name: sums", f"name: {name}")
             (tmp_path / f"{name}.eval.yaml").write_text(text.replace("sums.jsonl", f"{name}/sums.jsonl"))
             (folder / "sums.eval.yaml").unlink()
-        options = (
-            "--verica-request-timeout=1",
-            "--verica-max-attempts=2",
-            "--verica-concurrency=4",
-            "--verica-max-wait=1",
-        )
+        limits = ("--verica-request-timeout=1", "--verica-max-attempts=2", "--verica-max-wait=1")
         started = time.monotonic()
-        found = run(tmp_path, *options)
+        found = run(tmp_path, *limits, "--verica-concurrency=4")
         elapsed = time.monotonic() - started
     assert found.report is not None
     hung, finished = (each["totals"] for each in found.report["evals"])
@@ -154,4 +147,6 @@ def test_stopping_leaves_nothing_hanging(tmp_path: Path, workers: tuple[str, ...
         assert time.monotonic() - started < 30
         while fake.stats()["in_flight"]:
             time.sleep(0.01)
-    assert process.returncode == (2 if how == "ctrl-c" else 1), out
+    # xdist ends a run that -x stopped with 2, pytest alone with 1.
+    assert process.returncode == (1 if how == "-x" and not workers else 2), out
+    assert " error" not in out, "what nobody waits for any more is no error"
