@@ -135,11 +135,10 @@ class EvalRecord(_Saved):
     """An eval as it ran.
 
     id: node id of the eval; kind: an eval file or a marked function; golden_set: path under the root, None where the
-    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many it has; prompt: whole, None
-    where the target is no prompt; prompt_version: 1, 2, … in order of first use, None where versions are not kept;
-    model: {provider, name, base_url}, None where the target is no model; params: sampling parameters sent; gate: its
-    configuration, None where there is none; repeat: samples per case; planned: verdicts of the whole eval;
-    selected: those that this run set out to make; partial: why selected is less than planned, None for a whole run.
+    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many; prompt: whole, None where the
+    target is no prompt; prompt_version: 1, 2, … in order of first use, None where not kept; model: {provider, name,
+    base_url}, None where the target is no model; params: sent; left_out: not sent, {criterion (None: own model), model,
+    parameter, value, why}; planned: verdicts of the whole eval; selected: of this run; partial: why that is less.
     """
 
     id: str
@@ -160,13 +159,15 @@ class EvalRecord(_Saved):
     gate: Mapping[str, Any] | None = None
     repeat: int = 1
     partial: str | None = None
+    left_out: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "criteria": [vars(criterion) for criterion in self.criteria]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> EvalRecord:
-        return replace(super().from_json(data), criteria=tuple(CriterionRecord(**item) for item in data["criteria"]))
+        criteria = tuple(CriterionRecord(**item) for item in data["criteria"])
+        return replace(super().from_json(data), criteria=criteria, left_out=tuple(data.get("left_out", ())))
 
 
 def _numbers(costs: Mapping[str, Any]) -> tuple[dict[str, str | None], dict[str, float | None]]:
@@ -181,8 +182,7 @@ class CaseRecord(_Saved):
 
     eval: id of the eval; case: id of the case; original_id: as the golden set wrote it; position: 0-based place in
     the golden set; sample: 0-based index of the sample; columns: the row; output: `Output.to_json()`, None where the
-    target produced none; error: {kind, message, raw, calls} of the target, None where it produced an output; its
-    calls are the model calls that were made in vain.
+    target produced none; error: {kind, message, raw, calls (made in vain)} of the target, None where there is none.
 
     Its line ends with `shown`, the very object that the report shows, whose costs are numbers; the exact decimals
     stand beside it in `exact`. So a report is joined from lines that need not be read again.

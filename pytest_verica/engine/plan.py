@@ -29,7 +29,8 @@ NeedsCredential = Mapping[str, bool]
 
 @dataclass(frozen=True, eq=False)
 class Eval:
-    """An eval that can run. id: its node id; spec: what was written, with its places."""
+    """An eval that can run. id: its node id; spec: what was written, with its places; left_out: parameters that are not
+    sent because a model does not take them, as the report shows them."""
 
     id: str
     config: EvalConfig
@@ -40,6 +41,7 @@ class Eval:
     model: ModelSpec | None = None
     function: bool = False
     spec: EvalSpec | None = None
+    left_out: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def planned(self) -> int:

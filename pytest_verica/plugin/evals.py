@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_verica.case import Case
+from pytest_verica.engine.parameters import fitted
 from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials, secret_variables
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.config import EvalSpec
@@ -73,6 +74,8 @@ class Evals:
         ready: Eval | None = None
         try:
             ready = self.ready(spec, golden, eval_id, function=function)
+            ready, unfit = fitted(spec, ready, self.providers, replaced=ready.config.name in self._replaced)
+            problems += unfit
         except ConfigError as error:
             problems += error.problems
         # In a replay nothing is called, so no key is needed.

@@ -130,6 +130,7 @@ def _eval(summary: EvalSummary, gate: GateResult | None) -> dict[str, Any]:
         else {"content": record.prompt, "hash": record.prompt_hash, "version": record.prompt_version},
         "model": record.model,
         "params": dict(record.params),
+        "left_out": [dict(parameter) for parameter in record.left_out],
         "repeat": record.repeat,
         "criteria": [vars(criterion) for criterion in record.criteria],
         "planned": record.planned,
