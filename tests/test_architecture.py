@@ -53,6 +53,7 @@ SIBLINGS: Mapping[str, frozenset[str]] = {
     "golden": frozenset({"path", "template"}),
     "formula": frozenset({"path", "template"}),
     "report": frozenset({"store"}),
+    "calibration": frozenset({"store", "report"}),
 }
 
 PACKAGE_ITSELF = "__init__"
