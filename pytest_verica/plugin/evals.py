@@ -199,7 +199,11 @@ class Evals:
         whole = whole or self._settings.sample is None
         cases = (len(ready.golden) if whole else len(self.cases_of(ready))) * ready.config.repeat
         planned = Planned(
-            {c.name: cases for c in ready.criteria}, ready.config.repeat, self._may_cost(ready), self._settings.sample
+            {c.name: cases for c in ready.criteria},
+            ready.config.repeat,
+            self._may_cost(ready),
+            self._settings.sample,
+            sum(c.judge_hash is not None for c in ready.criteria),
         )
         return [Problem(message, spec.place(("gate",))) for message in check_gate(gate, planned)]
 

@@ -71,6 +71,8 @@ class Terminal:
             write(f"  {cost_line(summary.overall.cost)}")
             write(f"  {calls_line(summary.overall)}")
         write("")
+        for line in self._controller.uncalibrated:
+            write(line)
         for warning in self._controller.warnings:
             write(f"warning: {warning}", yellow=True)
         if self._controller.report_path is not None:

@@ -314,7 +314,7 @@ def test_labels_that_all_pass(suite: Suite) -> None:
         ({"min_graded": 2}, "cannot be passed"),
         ({"max_errors": 1.0}, "max_errors"),
         ({"pass_rate": 0.9, "confidence": 0.95}, "25 are needed"),
-        ({"calibrated": True}, "not in this version"),
+        ({"calibrated": True}, "no criterion of the eval asks a model"),
         ({"baseline": {"max_regressions": 0}}, "not in this version"),
     ],
 )
