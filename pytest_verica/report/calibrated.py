@@ -104,7 +104,7 @@ class CorrectedRates:
         return total / self.counts.graded
 
     def sentence(self, config: GateConfig) -> str:
-        """`corrected 84.2 % of 120 graded (judges: tone 81.0 % instead of 90 %), 80 % wanted`."""
+        """`corrected 84.20% of 120 graded (tone 81.0% instead of 90.0%), 80.0% wanted`."""
         whole = self.whole(config)
         judges = ", ".join(
             f"{name} {judge.entering:.1%} {_bound(judge)}instead of {float(self.criteria[name].rate or 0):.1%}"

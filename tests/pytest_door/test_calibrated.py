@@ -66,7 +66,7 @@ def the_gate(run: Run) -> dict:
 
 def test_a_judge_that_was_never_measured_fails_the_gate_and_says_what_to_do(suite: Suite) -> None:
     run = Site(suite, GOOD, pass_rate=0.5, calibrated=True).run()
-    assert run.exit == 1 and run.gates == {"demo.eval.yaml::gate": "gate failed"}
+    assert run.exit == 1 and run.gates == {"demo.eval.yaml::gate": "failed"}
     (reason,) = the_gate(run)["reasons"]
     assert reason == (
         "tone: the judge was never calibrated; label outputs of this judge: verica label demo --criterion tone"
@@ -84,22 +84,22 @@ def test_a_green_judge_lets_the_corrected_rate_decide(suite: Suite) -> None:
     judged = gate["numbers"]["calibrated"]["judges"]["tone"]
     assert judged["light"] == "green" and judged["rate"] == pytest.approx(2 / 3, abs=1e-9)
     assert gate["numbers"]["calibrated"]["rate"] == pytest.approx((2 / 3 + 1) / 2)
-    assert "corrected 83.33 % of 240 graded (tone 66.7%" in gate["reasons"][0].replace("83.33%", "83.33 %")
+    assert gate["reasons"] == ["corrected 83.33% of 240 graded (tone 66.7% instead of 66.7%), 80.0% wanted"]
     assert "never calibrated" not in run.out
 
 
 def test_the_corrected_rate_fails_where_the_raw_one_would_pass(suite: Suite) -> None:
-    """The judge passes 90 % and a person 60 %: of the judge's passes every third is none."""
-    site = Site(suite, "0.1 if n % 10 == 0 else 0.9", pass_rate=0.9, calibrated=True)
+    """The judge passes 108 of 120; four of those a person fails. With `polite`, which always passes: 95 % raw."""
+    site = Site(suite, "0.1 if n % 10 == 0 else 0.9", pass_rate=0.94, calibrated=True)
     site.run()
-    site.label("n % 10 != 0 and n % 10 < 9")  # a lenient judge, yet a good one: 96 of 108 passes are right
+    site.label("n % 10 != 0 and n % 30 != 9", count=NUMBER)
     run = site.run()
     gate = the_gate(run)
-    assert run.exit == 1 and gate["status"] == "failed"
     numbers = gate["numbers"]
-    assert numbers["rate"] == pytest.approx((108 + 120) / 240) and numbers["rate"] > 0.9
-    if numbers["calibrated"]["judges"]["tone"]["problem"] is None:
-        assert numbers["calibrated"]["rate"] < 0.9
+    assert (numbers["rate"], numbers["calibrated"]["rate"]) == (0.95, pytest.approx((104 + 120) / 240))
+    assert run.exit == 1 and gate["reasons"] == [
+        "corrected 93.33% of 240 graded (tone 86.7% instead of 90.0%), 94.0% wanted"
+    ]
 
 
 def test_confidence_takes_the_lower_bound(suite: Suite) -> None:
