@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -12,9 +12,11 @@ import pytest
 from pytest_verica.plugin.controller import Controller
 from pytest_verica.plugin.live import Live
 from pytest_verica.plugin.settings import Settings
+from pytest_verica.report.detectable import most_detectable
+from pytest_verica.report.samples import pass_hat
 from pytest_verica.report.summary import EvalSummary
 from pytest_verica.report.totals import Cost, Counts, Totals
-from pytest_verica.run import RUN_GATE, GateResult
+from pytest_verica.run import RUN_GATE, EvalRecord, GateResult
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -71,6 +73,10 @@ class Terminal:
             write(f"  {cost_line(summary.overall.cost)}")
             write(f"  {calls_line(summary.overall)}")
         write("")
+        for note in left_out_lines([found.record for found in summary.evals.values()]):
+            write(note)
+        for note in () if summary.preflight is None else summary.preflight.notes:
+            write(f"not looked at before launch: {note}")
         for line in self._controller.uncalibrated:
             write(line)
         for warning in self._controller.warnings:
@@ -88,7 +94,9 @@ class Terminal:
         interval = totals.counts.interval
         if interval is not None:
             low, high = _percent(interval.low), _percent(interval.high)
-            reporter.write_line(f"  95 % interval {low} to {high} (Wilson)")
+            reporter.write_line(f"  95 % interval {low} to {high} (Wilson); {drop_words(found)}")
+        for line in (*history_lines(found), *repeat_lines(found)):
+            reporter.write_line(f"  {line}")
         for criterion in record.criteria:
             counts = totals.criteria.get(criterion.id)
             if counts is not None and counts.ran and (len(record.criteria) > 1 or counts.parts is not None):
@@ -105,6 +113,39 @@ class Terminal:
     def _gate(self, reporter: TerminalReporter, name: str, gate: GateResult) -> None:
         colour = {"passed": "green", "failed": "red", "skipped": "yellow"}[gate.status]
         reporter.write_line(f"  {name} {gate.status}: {'; '.join(gate.reasons)}", **{colour: True})
+
+
+def drop_words(found: EvalSummary) -> str:
+    """`smallest drop that 20 cases could show: 37 points`, at best."""
+    drop = most_detectable(found.totals)
+    if drop.drop is None:
+        return f"{drop.n} cases could show no drop against another run ({drop.needed} are the least)"
+    points = f"{drop.drop * 100:.1f}".removesuffix(".0")
+    return f"smallest drop that {drop.n} cases could show: {points} points"
+
+
+def history_lines(found: EvalSummary) -> Iterator[str]:
+    """What earlier runs reached, and what was taken over from one."""
+    record, counts = found.record, found.totals.counts
+    if record.history is not None:
+        last, mean = record.history["last"], record.history["mean"]
+        several = f"; mean of the last {mean['runs']}: {_percent(mean['rate'])}" if mean["runs"] > 1 else ""
+        yield f"last run {_percent(last['rate'])} ({last['passed']} of {last['graded']}){several}"
+    if record.reused_from is not None and counts.reused:
+        prices = "; prices have changed since, costs are those of then" if record.reused_from["prices_changed"] else ""
+        yield f"{counts.reused} of {counts.ran} verdicts reused of the run {record.reused_from['run']}{prices}"
+
+
+def repeat_lines(found: EvalSummary) -> Iterator[str]:
+    """pass^k where cases were sampled several times."""
+    if found.totals.samples:
+        parts = [
+            f"{_percent(each['rate'])} {each['k']}×"
+            for each in pass_hat(found.totals.samples, found.record.repeat)
+            if each["rate"] is not None
+        ]
+        if parts:
+            yield f"passes every time (pass^k): {', '.join(parts)}"
 
 
 def rate_line(counts: Counts) -> str:
@@ -133,6 +174,17 @@ def calls_line(totals: Totals) -> str:
     if latency.n and latency.p50 is not None and latency.p99 is not None:
         line += f"; latency p50 {latency.p50:.2f} s, p99 {latency.p99:.2f} s"
     return line
+
+
+def left_out_lines(records: Sequence[EvalRecord]) -> Iterator[str]:
+    """What was not sent to a model, once for each model and parameter, with those that asked for it."""
+    askers: dict[tuple[str, str, str], list[str]] = {}
+    for record in records:
+        for left in record.left_out:
+            asker = record.name if left["criterion"] is None else f"{record.name}: {left['criterion']}"
+            askers.setdefault((left["model"], left["parameter"], left["why"]), []).append(asker)
+    for (model, parameter, why), names in askers.items():
+        yield f"note: `{parameter}` was not sent to {model}: {why} ({', '.join(names)})"
 
 
 def dollars(amount: Decimal | None) -> str:
