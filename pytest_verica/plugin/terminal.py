@@ -76,6 +76,8 @@ class Terminal:
             write(note)
         for note in () if summary.preflight is None else summary.preflight.notes:
             write(f"not looked at before launch: {note}")
+        for line in self._controller.uncalibrated:
+            write(line)
         for warning in self._controller.warnings:
             write(f"warning: {warning}", yellow=True)
         if self._controller.report_path is not None:
