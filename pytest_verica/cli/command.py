@@ -9,6 +9,7 @@ import click
 from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
+from pytest_verica.cli.merge import merge_command
 from pytest_verica.cli.report import report
 from pytest_verica.cli.runs import runs
 from pytest_verica.cli.schema import schema
@@ -36,6 +37,7 @@ def verica() -> None:
 verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)
+verica.add_command(merge_command)
 verica.add_command(report)
 verica.add_command(runs)
 verica.add_command(schema)

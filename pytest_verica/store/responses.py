@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -123,19 +125,24 @@ class ResponseStore:
                 return
             last = rows[-1][0]
 
-    def count(self) -> int:
-        """How many answers are stored."""
+    def count(self, before: float = math.inf) -> int:
+        """How many answers are stored. before: only those created before that time (seconds since the epoch)."""
         if not self.path.exists():
             return 0
-        return int(self._database.run(lambda c: c.execute("SELECT count(*) FROM answers").fetchone()[0]))
+        query = "SELECT count(*) FROM answers WHERE created < ?"
+        return int(self._database.run(lambda c: c.execute(query, (before,)).fetchone()[0]))
 
     def prune(self, before: float) -> int:
-        """Deletes the answers created before that time (seconds since the epoch); how many they were."""
+        """Deletes the answers created before that time (seconds since the epoch), and gives the space back to the disk;
+        how many they were."""
         if not self.path.exists():
             return 0
-        return self._database.run(
+        count = self._database.run(
             lambda c: c.execute("DELETE FROM answers WHERE created < ?", (before,)).rowcount, write=True
         )
+        if count:
+            self._database.run(_shrink)
+        return count
 
     def close(self) -> None:
         """Closes the database and frees what is still claimed. Safe to call twice; a later call opens it again."""
@@ -157,6 +164,13 @@ class ResponseStore:
     def _page(self, after: str) -> list[Row]:
         query = f"SELECT {_COLUMNS} FROM answers WHERE key > ? ORDER BY key LIMIT {_BATCH}"  # noqa: S608
         return self._database.run(lambda connection: _checked(connection.execute(query, (after,)).fetchall()))
+
+
+def _shrink(connection: sqlite3.Connection) -> None:
+    # It needs as much free space as the store has, and nobody else writing: where it cannot be done now, it is later.
+    with suppress(sqlite3.OperationalError):
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
 def _checksum(values: Row) -> int:
