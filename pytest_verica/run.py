@@ -136,7 +136,8 @@ class EvalRecord(_Saved):
 
     id: node id of the eval; kind: an eval file or a marked function; golden_set: path under the root, None where the
     cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many it has, both None where a shard
-    knows only its own part; prompt: whole, None where the target is no prompt; prompt_version: 1, 2, … in order of first use, None where versions are not kept;
+    knows only its own part; prompt: whole, None where the target is no prompt; prompt_version: 1, 2, … in order of
+    first use, None where versions are not kept;
     model: {provider, name, base_url}, None where the target is no model; params: sampling parameters sent; gate: its
     configuration, None where there is none; repeat: samples per case; planned: verdicts of the whole eval;
     selected: those that this run set out to make; partial: why selected is less than planned, None for a whole run.
