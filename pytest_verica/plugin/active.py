@@ -10,20 +10,24 @@ import pytest
 from pytest_verica.engine.caller import Caller, CallSettings
 from pytest_verica.engine.engine import Engine
 from pytest_verica.engine.overrides import Overrides
-from pytest_verica.errors import VericaError
+from pytest_verica.errors import StoreError, VericaError
 from pytest_verica.evals.load import is_eval_file
 from pytest_verica.plugin.bench import Bench
 from pytest_verica.plugin.controller import Controller
 from pytest_verica.plugin.evals import Evals
+from pytest_verica.plugin.facts import price_hash
 from pytest_verica.plugin.functions import Functions
 from pytest_verica.plugin.nodes import EvalFile
 from pytest_verica.plugin.recording import Recording
 from pytest_verica.plugin.reports import Reports
+from pytest_verica.plugin.reuse import Reuse
 from pytest_verica.plugin.roles import Role, role_of
 from pytest_verica.plugin.running import Running
 from pytest_verica.plugin.settings import Settings, read_settings
 from pytest_verica.plugin.terminal import Terminal
 from pytest_verica.pricing import Prices
+from pytest_verica.report.baseline import Baseline
+from pytest_verica.report.gates import NO_BASELINE
 from pytest_verica.store.export import RecordedAnswers
 from pytest_verica.store.folder import answers_path
 from pytest_verica.store.responses import ResponseStore
@@ -40,12 +44,19 @@ def activate(config: pytest.Config) -> None:
     settings = read_settings(config)
     role = role_of(config, settings)
     register = config.pluginmanager.register
-    evals = Evals(config, settings)
-    recording = Recording(evals, as_lines=not role.reports)
+    baseline = _baseline(config, settings) if role.reports else None
+    if isinstance(baseline, Baseline):
+        role.baseline = baseline.facts()
+    evals = Evals(config, settings, role.baseline)
+    reuse = None
+    if settings.reuse:
+        identity = lambda ready: evals.code_of(ready).identity  # noqa: E731
+        reuse = Reuse(config.rootpath, role.run_id, identity, lambda: price_hash(config, settings))
+    recording = Recording(evals, as_lines=not role.reports, reuse=reuse)
     reports = Reports(evals, settings, recording)
     answering = Answering(config, settings, role, evals)
-    running = Running(config, answering, reports, recording)
-    controller = Controller(config, settings, role.run_id) if role.reports else None
+    running = Running(config, answering, reports, recording, reuse)
+    controller = Controller(config, settings, role.run_id, baseline) if role.reports else None
     register(role, "verica-role")
     register(reports, "verica-reports")
     if role.runs:
@@ -56,6 +67,20 @@ def activate(config: pytest.Config) -> None:
         register(controller, "verica-controller")
         in_flight = (lambda: running.in_flight) if role.runs else None
         register(Terminal(config, settings, controller, in_flight), "verica-terminal")
+
+
+def _baseline(config: pytest.Config, settings: Settings) -> Baseline | str | None:
+    """The run that `--verica-baseline` names.
+
+    Raises:
+        pytest.UsageError: there is none.
+    """
+    if settings.baseline is None or settings.baseline == NO_BASELINE:
+        return settings.baseline
+    try:
+        return Baseline.find(config.rootpath, settings.baseline)
+    except StoreError as error:
+        raise pytest.UsageError(f"--verica-baseline: {error}") from None
 
 
 class Answering:
@@ -139,6 +164,8 @@ class Active:
         self._evals.check_options()
         selected = self._running.select(session.items)
         self._recording.select(selected)
+        if not session.config.option.collectonly:
+            self._evals.check_baseline(selected)
         if selected and not session.config.option.collectonly:
             gc.freeze()  # items live to the end: the collector need not walk through tens of thousands of them
             try:

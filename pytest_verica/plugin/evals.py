@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import warnings
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 from pytest_verica.case import Case
+from pytest_verica.engine.identity import EvalCode, eval_code
 from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.config import EvalSpec
+from pytest_verica.evals.gate import BaselineGate
 from pytest_verica.evals.load import criterion_id, load_eval
+from pytest_verica.evals.target import ColumnTarget, HttpTarget, RecordTarget
 from pytest_verica.golden import GoldenSet
 from pytest_verica.graders.criterion import Criterion
 from pytest_verica.graders.kinds import Configs
@@ -25,7 +28,9 @@ from pytest_verica.judge.registry import KINDS
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.providers.protocol import ProviderKind
 from pytest_verica.providers.registry import PROVIDERS
-from pytest_verica.report.gate import check_gate
+from pytest_verica.report.baseline import BaselineFacts
+from pytest_verica.report.gate_check import Planned, check_baseline, check_gate
+from pytest_verica.report.gates import NO_BASELINE
 
 SAMPLE_SEED = 20261
 
@@ -33,12 +38,24 @@ SAMPLE_SEED = 20261
 class Evals:
     """Every eval that was collected, by id."""
 
-    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+    def __init__(self, config: pytest.Config, settings: Settings, baseline: BaselineFacts | None = None) -> None:
         self._settings = settings
         self._root = config.rootpath
         self._replaced: set[str] = set()
         self._planned: dict[str, int] = {}
         self._parts: set[str] = set()
+        self._places: dict[str, Place] = {}
+        self._tests: dict[str, list[Callable[..., Any]]] = {}
+        self._code: dict[str, EvalCode] = {}
+        self._baseline = baseline
+        self._sample_hook = config.hook.pytest_verica_sample
+        hook = config.hook
+        self._code_hooks = (
+            hook.pytest_verica_sample,
+            hook.pytest_verica_grade,
+            hook.pytest_verica_graders,
+            hook.pytest_verica_providers,
+        )
         self.by_id: dict[str, Eval] = {}
         self.kinds: Mapping[str, GraderKind] = KINDS.extended(_registered(config.hook.pytest_verica_graders()))
         self.providers: Mapping[str, ProviderKind] = {
@@ -58,9 +75,16 @@ class Evals:
         return self.add(spec, load_golden(spec), nodeid)
 
     def add(
-        self, spec: EvalSpec, golden: GoldenSet, eval_id: str, *, function: bool = False, whole: bool = False
+        self,
+        spec: EvalSpec,
+        golden: GoldenSet,
+        eval_id: str,
+        *,
+        test: Callable[..., Any] | None = None,
+        whole: bool = False,
     ) -> Eval:
-        """Checks an eval and keeps it. whole: its golden set holds only what the options left already.
+        """Checks an eval and keeps it. test: the marked function, None for a file's; whole: its golden set holds only
+        what the options left already.
 
         Raises:
             ConfigError: everything that is wrong with it.
@@ -68,9 +92,9 @@ class Evals:
         spec = self._as_set(spec)
         for warning in golden.warnings:
             warnings.warn(pytest.PytestWarning(f"{eval_id}: {warning}"), stacklevel=2)
-        ready = self.ready(spec, golden, eval_id, function=function)
+        ready = self.ready(spec, golden, eval_id, function=test is not None)
         problems = [Problem(text, spec.place(("model",))) for text in self._missing_credentials(ready)]
-        problems += self._gate_problems(spec, ready)
+        problems += self._gate_problems(spec, ready, whole)
         twin = next((e for e in self.by_id.values() if e.config.name == ready.config.name and e.id != eval_id), None)
         if twin is not None:
             message = f"two evals are named {ready.config.name!r}; the other is {twin.id}: names are unique in a run"
@@ -80,9 +104,21 @@ class Evals:
         self.by_id[eval_id] = ready
         if whole and (self._settings.shard or self._settings.sample):
             self._parts.add(eval_id)
+        self._tests[eval_id] = [] if test is None else [test]
+        self._places[eval_id] = spec.place(("gate", "baseline"))
         cases = len(ready.golden) if whole else len(self.cases_of(ready))
         self._planned[eval_id] = cases * len(ready.criteria) * ready.config.repeat
         return ready
+
+    def code_of(self, ready: Eval) -> EvalCode:
+        """What is known of the user's code behind an eval; looked at once."""
+        found = self._code.get(ready.id)
+        if found is None and ready.id not in self.by_id:
+            return EvalCode(None, {criterion.id: None for criterion in ready.criteria}, None)  # of a `verica` fixture
+        if found is None:
+            hooks = [impl.function for hook in self._code_hooks for impl in hook.get_hookimpls()]
+            found = self._code[ready.id] = eval_code(ready, [*hooks, *self._tests.get(ready.id, ())], self._root)
+        return found
 
     def ready(self, spec: EvalSpec, golden: GoldenSet, eval_id: str, *, function: bool = False) -> Eval:
         """An eval that can run, not kept.
@@ -150,6 +186,35 @@ class Evals:
             known = ", ".join(sorted({c.name for e in self.by_id.values() for c in e.criteria}))
             raise pytest.UsageError(f"--verica-criterion: none matches {pattern!r}; there are: {known}")
 
+    def check_baseline(self, selected: Mapping[str, int]) -> None:
+        """Raises pytest.UsageError where a gate that will be judged needs a baseline and cannot be held against it."""
+        for ready in self.by_id.values():
+            gate = ready.config.gate
+            whole = selected.get(ready.id) == self.planned(ready) and self._settings.shard is None
+            if gate is None or gate.baseline is None or not whole:
+                continue
+            problem = self._baseline_problem(ready, gate.baseline)
+            if problem is not None:
+                raise pytest.UsageError(f"{self._places[ready.id]}: {problem}")
+
+    def _baseline_problem(self, ready: Eval, rule: BaselineGate) -> str | None:
+        if self._settings.baseline == NO_BASELINE:
+            return None
+        facts = self._baseline
+        if facts is None:
+            return (
+                "the gate has `baseline`, and no run to hold it against: name one with `--verica-baseline RUN` (its "
+                "number or id, `last`, a path), or write `--verica-baseline none` to make the first one"
+            )
+        known = facts.of(ready.id, ready.config.name)
+        if known is None:
+            return (
+                f"the gate has `baseline`, and {facts.run} has no eval {ready.config.name!r}: choose another run, or "
+                "take `baseline` out until a run has it"
+            )
+        hashes = {criterion.id: criterion.version_hash for criterion in ready.criteria}
+        return check_baseline(rule, facts.run, facts.passed(known, hashes))
+
     def _as_set(self, spec: EvalSpec) -> EvalSpec:
         """The eval with `--verica-repeat` and `--verica-model` applied."""
         changes: dict[str, Any] = {}
@@ -167,13 +232,22 @@ class Evals:
         # In a replay nothing is called, so no key is needed.
         return [] if self._settings.replay else missing_credentials(ready)
 
-    def _gate_problems(self, spec: EvalSpec, ready: Eval) -> list[Problem]:
+    def _gate_problems(self, spec: EvalSpec, ready: Eval, whole: bool) -> list[Problem]:
         gate = ready.config.gate
         if gate is None:
             return []
-        cases = len(ready.golden) * ready.config.repeat
-        found = check_gate(gate, {c.name: cases for c in ready.criteria}, repeat=ready.config.repeat)
-        return [Problem(message, spec.place(("gate",))) for message in found]
+        # A shard's gate is judged when all are merged; a sample's on the sample.
+        whole = whole or self._settings.sample is None
+        cases = (len(ready.golden) if whole else len(self.cases_of(ready))) * ready.config.repeat
+        planned = Planned(
+            {c.name: cases for c in ready.criteria}, ready.config.repeat, self._may_cost(ready), self._settings.sample
+        )
+        return [Problem(message, spec.place(("gate",))) for message in check_gate(gate, planned)]
+
+    def _may_cost(self, ready: Eval) -> bool:
+        """Whether producing an output can have a cost that is known."""
+        free = isinstance(ready.config.target, (ColumnTarget, RecordTarget, HttpTarget))
+        return not free or bool(self._sample_hook.get_hookimpls())
 
 
 def _registered(answers: list[Any]) -> dict[str, Any]:

@@ -9,14 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from pytest_verica.errors import StoreError
-from pytest_verica.evals.gate import GateConfig
-from pytest_verica.report.gate import judge_gate
+from pytest_verica.report.gates import Judging
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
 from pytest_verica.report.saved import SavedRun, keep_head
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.run import (
-    RUN_GATE,
     CaseRecord,
     EvalRecord,
     GateRecord,
@@ -120,35 +118,11 @@ def merge(shards: Sequence[Shard], root: Path, report: Path | None = None) -> Me
 
 
 def judge(summary: RunSummary) -> dict[str, GateResult]:
-    """The gates of a whole run, by eval id."""
-    gates: dict[str, GateResult] = {}
-    sample = summary.header.settings.get("sample")
-    note = None if sample is None else f"judged on a sample of {sample[0]} cases"
-    for eval_id, found in summary.evals.items():
-        record, counts = found.record, found.totals.counts
-        if record.gate is not None:
-            gates[eval_id] = judge_gate(
-                GateConfig.model_validate(record.gate),
-                found.totals,
-                planned=record.planned,
-                selected=record.selected,
-                ran=counts.ran,
-                note=note,
-            )
-        elif counts.na == counts.ran:
-            reason = f"nothing was graded: {counts.na} not applicable, 0 errors"
-            gates[eval_id] = GateResult("failed", (reason,), {})
-    rate = summary.header.settings.get("gate")
-    if rate is not None:
-        gates[RUN_GATE] = judge_gate(
-            GateConfig(pass_rate=rate[0]),
-            summary.overall,
-            planned=sum(found.record.planned for found in summary.evals.values()),
-            selected=sum(found.record.selected for found in summary.evals.values()),
-            ran=summary.overall.counts.ran,
-            note=note,
-        )
-    return gates
+    """The gates of a whole run, by eval id. A gate's `baseline` needs the earlier run, which only pytest is told."""
+    settings = summary.header.settings
+    rate, sample = (settings.get(name, (None,))[0] for name in ("gate", "sample"))
+    note = None if sample is None else f"judged on a sample of {sample} cases"
+    return dict(Judging(rate, note=note).gates(summary))
 
 
 def _shard(run: SavedRun) -> Shard:
