@@ -360,18 +360,25 @@ class RunEnd(_Saved):
     interrupted: str | None = None
 
 
-Record: TypeAlias = RunHeader | EvalRecord | CaseRecord | VerdictRecord | GateRecord | RunEnd
+@dataclass(frozen=True)
+class PreflightRecord(_Saved):
+    """What was asked before launch. probes: `model`, and what asking it cost in a grade's keys; notes: for people."""
 
+    probes: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Record: TypeAlias = RunHeader | EvalRecord | CaseRecord | VerdictRecord | GateRecord | PreflightRecord | RunEnd
 _KINDS: dict[str, type[Record]] = {
     "run": RunHeader,
     "eval": EvalRecord,
     "case": CaseRecord,
     "verdict": VerdictRecord,
     "gate": GateRecord,
+    "preflight": PreflightRecord,
     "end": RunEnd,
 }
 _WORD_OF: dict[type[_Saved], str] = {kind: word for word, kind in _KINDS.items()}
-
 
 _TOLD = frozenset({"outcome", "passed", "explanation", "duration_s"})
 _PLAIN = {name: value for name, value in Grade.of(True, "").to_json().items() if name not in _TOLD}

@@ -10,6 +10,7 @@ from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
 from pytest_verica.cli.merge import merge_command
+from pytest_verica.cli.presets import presets
 from pytest_verica.cli.report import report
 from pytest_verica.cli.runs import runs
 from pytest_verica.cli.schema import schema
@@ -40,6 +41,7 @@ verica.add_command(graders)
 verica.add_command(merge_command)
 verica.add_command(report)
 verica.add_command(runs)
+verica.add_command(presets)
 verica.add_command(schema)
 verica.add_command(show)
 verica.add_command(store)

@@ -14,6 +14,7 @@ from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
 from pytest_verica.plugin.grouping import case_of
 from pytest_verica.plugin.junit import describe_run
+from pytest_verica.plugin.publishing import workflow_commands, write_html, write_step_summary
 from pytest_verica.plugin.reports import RECORDS, WORD
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.baseline import Baseline
@@ -22,7 +23,7 @@ from pytest_verica.report.gates import Judging
 from pytest_verica.report.history import History
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
-from pytest_verica.report.saved import keep_head
+from pytest_verica.report.saved import SavedRun, keep_head
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, Record, RunEnd, VerdictRecord, from_line
 from pytest_verica.store.folder import RunFolder
@@ -50,6 +51,8 @@ class Controller:
         self._not_applicable: set[str] = set()
         self.summary: RunSummary | None = None
         self.report_path: Path | None = None
+        self.html_path: Path | None = None
+        self.commands: list[str] = []
         self.warnings: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
@@ -121,7 +124,20 @@ class Controller:
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
             return
         self.report_path = path
+        self._publish(session, SavedRun.of(self.summary))
         self._config.hook.pytest_verica_report(path=str(path))
+
+    def _publish(self, session: pytest.Session, run: SavedRun) -> None:
+        html = self._settings.html
+        try:
+            if html is not None:
+                write_html(run, html)
+                self.html_path = html
+            write_step_summary(run)
+            self.commands = list(workflow_commands(run, self._config.rootpath))
+        except StoreError as error:
+            self.warnings.append(str(error))
+            session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
 
     def _keep(self, record: Record, line: str | None = None) -> None:
         if self._keeping is None:

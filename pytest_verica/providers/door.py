@@ -99,6 +99,19 @@ def read_key(spec: ModelSpec) -> str | None:
     return key
 
 
+def require_credential(spec: ModelSpec, usual: str) -> None:
+    """Refuses a model without a credential, of a provider whose endpoint is not open. usual: the variable's usual name.
+
+    Raises:
+        ProviderError: `missing_credential`.
+    """
+    if spec.credential is None:
+        raise ProviderError(
+            "missing_credential",
+            f"{spec} needs a key: name the environment variable that holds it, as in `credential: {usual}`.",
+        )
+
+
 def check_base_url(spec: ModelSpec) -> None:
     """Refuses a `base_url` that cannot be called, or that holds a password.
 

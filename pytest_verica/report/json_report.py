@@ -17,8 +17,9 @@ from pytest_verica.errors import StoreError
 from pytest_verica.report.detectable import most_detectable
 from pytest_verica.report.samples import pass_hat
 from pytest_verica.report.summary import CaseLine, EvalSummary, RunSummary, read_run
-from pytest_verica.report.totals import Totals
-from pytest_verica.run import RUN_GATE, GateResult, shown_of
+from pytest_verica.report.tally import Spending
+from pytest_verica.report.totals import Totals, dollars
+from pytest_verica.run import RUN_GATE, GateResult, PreflightRecord, shown_of
 
 SCHEMA_VERSION = 1
 _NEAR = 1 << 17  # bytes between a case's first and last line that are read in one go
@@ -102,6 +103,7 @@ def _document(run: RunSummary, gates: Mapping[str, GateResult], lines: Any) -> I
     yield b',\n"run":' + _json(_run(run))
     yield b',\n"totals":' + _json(_totals(run.overall))
     yield b',\n"gate":' + _json(None if gate is None else {"config": None, **gate.to_json()})
+    yield b',\n"preflight":' + _json(None if run.preflight is None else _preflight(run.preflight))
     yield b',\n"evals":['
     for index, summary in enumerate(run.evals.values()):
         yield b",\n" if index else b"\n"
@@ -135,6 +137,14 @@ def _run(run: RunSummary) -> dict[str, Any]:
         "prices": header.prices,
         "settings": {name: {"value": value, "source": source} for name, (value, source) in header.settings.items()},
     }
+
+
+def _preflight(record: PreflightRecord) -> dict[str, Any]:
+    spending = Spending()
+    for probe in record.probes:
+        spending.grading.add(probe)
+    calls, cost = spending.calls, spending.cost
+    return {"calls": calls.made, "reused": calls.reused, "cost": dollars(cost.total), "notes": list(record.notes)}
 
 
 def _totals(totals: Totals) -> dict[str, Any]:

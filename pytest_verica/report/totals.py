@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from pytest_verica.report.parts import Parts
 from pytest_verica.report.samples import Samples
 from pytest_verica.stats.proportion import Interval, wilson
 from pytest_verica.usage import Usage
@@ -20,7 +21,7 @@ class Counts:
     passed, failed, na, error: the four outcomes, which add up to `ran`; missed: failed or errored ones that a gate
     counts in place of a failed test; not_evaluated: those that a run condition decided; reused: whole verdicts taken
     from an earlier run; effective_n: what the graded ones are worth where cases were sampled several times, None
-    where each stands for itself.
+    where each stands for itself; parts: what stands inside the verdicts of one judge, None where nothing does.
     """
 
     passed: int = 0
@@ -31,6 +32,7 @@ class Counts:
     not_evaluated: int = 0
     reused: int = 0
     effective_n: float | None = None
+    parts: Parts | None = None
 
     @property
     def graded(self) -> int:
@@ -65,6 +67,7 @@ class Counts:
             "missed": self.missed,
             "not_evaluated": self.not_evaluated,
             "reused": self.reused,
+            **({} if self.parts is None else self.parts.to_json()),
         }
 
 
@@ -74,7 +77,8 @@ class Cost:
 
     sampling: paid for outputs; grading: paid for judging; total: both; per_case_net: what producing the output of a
     case costs, whether it was paid now or is a stored answer's price of then, over the outputs whose cost is known;
-    avoided: what the reused answers cost when bought; unpriced_models: those left out of every sum.
+    avoided: what the reused answers cost when bought; unpriced_models: those left out of every sum; embeddings: the
+    part of grading that was paid for embeddings.
     """
 
     sampling: Decimal | None
@@ -83,12 +87,14 @@ class Cost:
     per_case_net: Decimal | None
     avoided: Decimal | None
     unpriced_models: tuple[str, ...] = ()
+    embeddings: Decimal | None = Decimal(0)
 
     def to_json(self) -> dict[str, Any]:
         """Numbers. A JSON number shows 15 digits of a decimal exactly; the journal keeps them all as text."""
         return {
             "sampling": dollars(self.sampling),
             "grading": dollars(self.grading),
+            "embeddings": dollars(self.embeddings),
             "total": dollars(self.total),
             "per_case_net": dollars(self.per_case_net),
             "avoided": dollars(self.avoided),
