@@ -1,0 +1,69 @@
+"""What a person is shown of a case: columns and the parts of its output, as texts. Never anything of a grade."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypedDict
+
+from pytest_verica.errors import TemplateError
+from pytest_verica.template import compile_template
+from pytest_verica.template.reference import is_manual_column
+from pytest_verica.ui import wording
+
+
+class Part(TypedDict):
+    """A text with the name above it; "" where it needs none."""
+
+    name: str
+    text: str
+
+
+def showable(columns: Iterable[str]) -> list[str]:
+    """The columns that may be shown while labelling: those that people fill in hold other people's answers."""
+    return [name for name in columns if not is_manual_column(name)]
+
+
+def inputs_of(columns: Mapping[str, Any], names: Iterable[str]) -> list[Part]:
+    """The columns of these names, in the case's order; a column without a value stands empty."""
+    wanted = set(names)
+    return [Part(name=name, text=_text(found)) for name, found in columns.items() if name in wanted]
+
+
+def output_of(output: Mapping[str, Any] | None) -> list[Part]:
+    """The parts of an output that say something: text or data, tool calls, final state."""
+    if output is None:
+        return [Part(name="", text="(no output)")]
+    said = output["text"] if output.get("text") is not None else output.get("data")
+    parts = [] if said is None else [Part(name="", text=_text(said))]
+    if output.get("tool_calls"):
+        parts.append(Part(name="Tool calls", text=_text(output["tool_calls"])))
+    if output.get("state") is not None:
+        parts.append(Part(name="State", text=_text(output["state"])))
+    return parts or [Part(name="", text="(an empty output)")]
+
+
+def spoken_columns(*prompts: Any) -> frozenset[str]:
+    """The columns that the templates inside these prompts refer to, as they stand in a run's record."""
+    return frozenset(column for prompt in prompts for text in _texts(prompt) for column in _columns(text))
+
+
+def _columns(text: str) -> frozenset[str]:
+    try:
+        return compile_template(text).columns
+    except TemplateError:
+        return frozenset()  # of another version, or no template at all
+
+
+def _texts(found: Any) -> Iterator[str]:
+    if isinstance(found, str):
+        yield found
+    elif isinstance(found, Mapping):
+        for inner in found.values():
+            yield from _texts(inner)
+    elif isinstance(found, (list, tuple)):
+        for inner in found:
+            yield from _texts(inner)
+
+
+def _text(found: Any) -> str:
+    return "" if found is None else wording.value(found)
