@@ -21,6 +21,7 @@ from pytest_verica.report.failure import excerpt
 from pytest_verica.report.gate import judge_gate
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
+from pytest_verica.report.saved import keep_head
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, Record, RunEnd, VerdictRecord, from_line
 from pytest_verica.store.folder import RunFolder
@@ -106,6 +107,7 @@ class Controller:
         keeping.close()
         self.summary = keeping.summary()
         describe_run(self._config, self.summary)
+        keep_head(self.summary)
         path = self._settings.report or keeping.folder.report
         try:
             write_report(keeping.folder.journal, path, gates, summary=self.summary)

@@ -54,6 +54,33 @@ def write_report(
     return run
 
 
+def report_head(run: RunSummary, gates: Mapping[str, GateResult] | None = None) -> dict[str, Any]:
+    """The report without the cases of its evals. gates: as for `write_report`."""
+    results = {**run.gates, **(gates or {})}
+    gate = results.get(RUN_GATE)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run": _run(run),
+        "totals": _totals(run.overall),
+        "gate": None if gate is None else {"config": None, **gate.to_json()},
+        "evals": [_eval(summary, results.get(summary.record.id)) for summary in run.evals.values()],
+    }
+
+
+def report_cases(run: RunSummary, eval_id: str) -> Iterator[dict[str, Any]]:
+    """The cases of an eval as the report shows them, one at a time.
+
+    Raises:
+        StoreError: the journal cannot be read any more.
+    """
+    try:
+        with run.journal.open("rb", buffering=0) as lines:
+            for case in run.evals[eval_id].lines:
+                yield json.loads(_case(case, run.starts, lines))
+    except OSError as error:
+        raise StoreError(f"cannot read the journal {run.journal}: {error}. Check that it is still there") from error
+
+
 def _document(run: RunSummary, gates: Mapping[str, GateResult], lines: Any) -> Iterator[bytes]:
     gate = gates.get(RUN_GATE)
     yield _json({"schema_version": SCHEMA_VERSION})[:-1]
