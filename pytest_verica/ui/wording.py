@@ -53,7 +53,7 @@ def interval(bounds: Any) -> str:
     """`[70 to 86 %]`."""
     if bounds is None:
         return ""
-    low, high = bounds if isinstance(bounds, (tuple, list)) else (bounds.low, bounds.high)
+    low, high = (bounds["low"], bounds["high"]) if isinstance(bounds, Mapping) else (bounds.low, bounds.high)
     return f"[{100 * low:.0f} to {100 * high:.0f} %]"
 
 

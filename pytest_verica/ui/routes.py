@@ -1,0 +1,16 @@
+"""Every address of the pages, in one table."""
+
+from __future__ import annotations
+
+from pytest_verica.ui.answers import Handler
+from pytest_verica.ui.run import one_case, one_run
+from pytest_verica.ui.runs import home
+from pytest_verica.ui.static_files import static
+
+ROUTES: tuple[tuple[str, str, Handler], ...] = (
+    ("GET", "/", home),
+    ("GET", "/run", one_run),
+    ("GET", "/run/case", one_case),
+    ("GET", "/static/{name}", static),
+)
+"""Method, path after the token, handler."""
