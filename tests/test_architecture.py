@@ -53,6 +53,8 @@ SIBLINGS: Mapping[str, frozenset[str]] = {
     "golden": frozenset({"path", "template"}),
     "formula": frozenset({"path", "template"}),
     "report": frozenset({"store"}),
+    # `verica ui` and `verica label` start the pages: the command is how a person opens that door.
+    "cli": frozenset({"ui"}),
 }
 
 PACKAGE_ITSELF = "__init__"
@@ -63,6 +65,8 @@ SEAMS: Mapping[tuple[str, str], frozenset[str]] = {
     # model: its endpoint is the engine's own door.
     ("engine", "graders"): frozenset({"criterion", "protocol"}),
     ("engine", "providers"): frozenset({"http_endpoint", "protocol"}),
+    # The command starts the pages' server and knows nothing else of them.
+    ("cli", "ui"): frozenset({"server"}),
 }
 
 ONLY_IN: Mapping[str, str] = {

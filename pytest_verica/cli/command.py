@@ -11,6 +11,7 @@ from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
 from pytest_verica.cli.schema import schema
 from pytest_verica.cli.store import store
+from pytest_verica.cli.ui import ui
 from pytest_verica.errors import VericaError
 
 
@@ -35,3 +36,4 @@ verica.add_command(grade)
 verica.add_command(graders)
 verica.add_command(schema)
 verica.add_command(store)
+verica.add_command(ui)

@@ -1,0 +1,81 @@
+"""The page on which a person labels. Nothing of the judge is read here but which outputs to ask about."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from pytest_verica.ui.answers import SERVICES, apart, asked, data, page, sent
+from pytest_verica.ui.judges import find_judge
+from pytest_verica.ui.labelling import Deck, Screen, deck, name_of
+
+
+def _labeller(request: web.Request) -> str:
+    return name_of(request.query.get("as") or request.app[SERVICES].labeller)
+
+
+def _query(request: web.Request) -> str:
+    """What a link of the page carries: two tabs may label as two people."""
+    named = {"eval": asked(request, "eval"), "criterion": asked(request, "criterion"), "as": _labeller(request)}
+    return urlencode(named)
+
+
+async def _deck(request: web.Request) -> Deck:
+    services = request.app[SERVICES]
+    return await apart(deck, services.root, asked(request, "eval"), asked(request, "criterion"), _labeller(request))
+
+
+async def label_page(request: web.Request) -> web.Response:
+    found = await _deck(request)
+    return page(
+        request,
+        "label.html",
+        title="Label",
+        query=_query(request),
+        labeller=found.labeller,
+        criterion=found.run.criterion.name,
+        about=found.run.criterion.config.get("description") or "",
+        asks=_instruction(found.run.criterion.config.get("prompt")),
+    )
+
+
+def _instruction(prompt: Any) -> str:
+    """What the criterion asks, as its author wrote it: the question, never an answer to it."""
+    if isinstance(prompt, str):
+        return prompt
+    prompt = prompt or {}
+    turns = [turn.get("content") for turn in prompt.get("messages") or ()]
+    return "\n\n".join(text for text in (prompt.get("system"), prompt.get("user"), *turns) if text)
+
+
+async def who_page(request: web.Request) -> web.Response:
+    find = request.app[SERVICES].root, asked(request, "eval"), asked(request, "criterion")
+    await apart(find_judge, *find)
+    return page(request, "who.html", title="Your name", query=_query(request), labeller=_labeller(request))
+
+
+async def card(request: web.Request) -> web.Response:
+    """The output to label: at a place of the queue, or where this person goes on."""
+    at = request.query.get("at", "")
+    position = int(at) if at.isascii() and at.isdecimal() and len(at) < 7 else None
+    found = await _deck(request)
+    return data(await apart(found.screen, position))
+
+
+async def act(request: web.Request) -> web.Response:
+    """An answer. It is on the disk before this is answered."""
+    said, found = await sent(request), await _deck(request)
+
+    def write() -> Screen:
+        return found.act(said)
+
+    async with request.app[SERVICES].writing:
+        return data(await apart(write))
+
+
+async def columns(request: web.Request) -> web.Response:
+    chosen, found = await sent(request), await _deck(request)
+    async with request.app[SERVICES].writing:
+        return data(await apart(found.choose, chosen))

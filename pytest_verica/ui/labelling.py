@@ -1,0 +1,187 @@
+"""Labelling one criterion: the queue, where a person goes on, and writing what they say. Reads and writes files only.
+
+What is returned for a person's screen (`Screen`) holds nothing of the judge: not its verdict, score, label or
+reasoning, nor how an output was drawn, which would tell the verdict.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypedDict
+
+from pytest_verica.calibration.judged import JudgedRun
+from pytest_verica.calibration.label import VERDICTS, Label, current_labels
+from pytest_verica.calibration.label_file import LabelFile, label_path, labels_of
+from pytest_verica.calibration.queue import Queued, draw_queue, first_unlabelled
+from pytest_verica.errors import VericaError
+from pytest_verica.ui.columns import choose_columns, chosen_columns
+from pytest_verica.ui.judges import judged_run
+from pytest_verica.ui.showing import Part, inputs_of, output_of, showable, spoken_columns
+
+LONGEST_NAME = 80
+LONGEST_NOTE = 4000
+
+
+class NotSaved(VericaError):
+    """A label that cannot be written as it was sent."""
+
+
+class Card(TypedDict):
+    """One output to be labelled. position: in the queue, from 0; verdict, note: this person's own, None where none."""
+
+    position: int
+    case: str
+    sample: int
+    output_hash: str
+    inputs: list[Part]
+    output: list[Part]
+    verdict: str | None
+    note: str | None
+
+
+class Screen(TypedDict):
+    """What a person who labels is sent. card: None at the end of the queue; total: outputs in it; labelled, skipped:
+    of them by this person; available: columns that can be shown."""
+
+    card: Card | None
+    total: int
+    labelled: int
+    skipped: int
+    available: list[str]
+
+
+@dataclass(frozen=True)
+class Deck:
+    """The queue of one criterion for one person."""
+
+    root: Path
+    run: JudgedRun
+    labeller: str
+
+    @cached_property
+    def queue(self) -> list[Queued]:
+        return draw_queue(self.run)
+
+    @cached_property
+    def file(self) -> LabelFile:
+        record = self.run.eval
+        return LabelFile(label_path(self.root, record.file, record.golden_set, record.id))
+
+    def own(self) -> dict[tuple[str, str], Label]:
+        """This person's labels in force, by case and output."""
+        acts = labels_of(self.file.acts(), self.run.eval.id, self.run.criterion.id)
+        return {(act.case, act.output_hash): act for act in current_labels(acts) if act.labeller == self.labeller}
+
+    def screen(self, position: int | None = None) -> Screen:
+        """The output at a place of the queue; where this person goes on where None."""
+        own = self.own()
+        if position is None:
+            position = first_unlabelled(self.queue, own.values(), self.labeller)
+        said = [own[queued.output.key].verdict for queued in self.queue if queued.output.key in own]
+        columns = self._available()
+        return Screen(
+            card=self._card(max(0, position), own, columns) if position < len(self.queue) else None,
+            total=len(self.queue),
+            labelled=sum(verdict != "skipped" for verdict in said),
+            skipped=said.count("skipped"),
+            available=columns,
+        )
+
+    def act(self, sent: Mapping[str, Any]) -> Screen:
+        """Writes what the person said of the output that they saw; the screen that comes next.
+
+        Raises:
+            NotSaved: it is no verdict, or the output is no longer in the queue as they saw it.
+            StoreError: the file cannot be written.
+        """
+        verdict, note = sent.get("verdict"), sent.get("note") or ""
+        if verdict not in VERDICTS or not isinstance(note, str) or len(note) > LONGEST_NOTE:
+            raise NotSaved(f"an answer is pass, fail or skipped, with a note of up to {LONGEST_NOTE} characters")
+        place, queued = self._seen(sent)
+        before = self.own().get(queued.output.key)
+        if before is None or (before.verdict, before.note or "") != (verdict, note.strip()):
+            self.file.append(
+                Label(
+                    eval=self.run.eval.id,
+                    criterion=self.run.criterion.id,
+                    case=queued.output.case,
+                    output_hash=queued.output.output_hash,
+                    verdict=verdict,
+                    labeller=self.labeller,
+                    time=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+                    judge_hash=self.run.judge_hash,
+                    note=note.strip() or None,
+                    draw=queued.draw,
+                    act=secrets.token_hex(8),
+                )
+            )
+        return self.screen(place if sent.get("stay") else place + 1)
+
+    def choose(self, sent: Mapping[str, Any]) -> Screen:
+        """Remembers the columns that are shown; the same output again."""
+        wanted = sent.get("columns")
+        wanted = [name for name in self._available() if name in wanted] if isinstance(wanted, list) else []
+        choose_columns(self.root, self.run.eval.id, wanted)
+        position = sent.get("position")
+        return self.screen(position if isinstance(position, int) else None)
+
+    def _seen(self, sent: Mapping[str, Any]) -> tuple[int, Queued]:
+        key = (sent.get("case"), sent.get("output_hash"))
+        for place, queued in enumerate(self.queue):
+            if queued.output.key == key:
+                return place, queued
+        raise NotSaved(
+            "this output is no longer among those to label: the eval was run again meanwhile; load the page again"
+        )
+
+    def _card(self, position: int, own: Mapping[tuple[str, str], Label], available: list[str]) -> Card:
+        output = self.queue[position].output
+        case = self.run.case(output)
+        mine = own.get(output.key)
+        return Card(
+            position=position,
+            case=output.case,
+            sample=output.sample,
+            output_hash=output.output_hash,
+            inputs=inputs_of(case.columns, self._shown(available)),
+            output=output_of(case.output),
+            verdict=None if mine is None else mine.verdict,
+            note=None if mine is None else mine.note,
+        )
+
+    def _available(self) -> list[str]:
+        return showable(self.run.case(self.queue[0].output).columns) if self.queue else []
+
+    def _shown(self, available: list[str]) -> list[str]:
+        """The chosen columns; else those that the prompts speak of; else all of them."""
+        chosen = chosen_columns(self.root, self.run.eval.id)
+        if chosen is not None:
+            return chosen
+        spoken = spoken_columns(self.run.eval.prompt, self.run.criterion.config.get("prompt"))
+        return [name for name in available if name in spoken] or available
+
+
+def deck(root: Path, eval_id: str, criterion: str, labeller: str) -> Deck:
+    """The queue over the last run that the judge took part in.
+
+    Raises:
+        Gone: there is none.
+    """
+    return Deck(root, judged_run(root, eval_id, criterion), labeller)
+
+
+def name_of(given: str) -> str:
+    """A labeller's name as it is written.
+
+    Raises:
+        NotSaved: it is none.
+    """
+    name = " ".join(given.split())
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise NotSaved(f"a labeller's name is a text of up to {LONGEST_NAME} characters")
+    return name
