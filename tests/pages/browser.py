@@ -60,6 +60,12 @@ class Browser:
 
         return list(self.driver.find_elements(By.CSS_SELECTOR, css))
 
+    def click(self, css: str) -> None:
+        """With the mouse, after scrolling to it as a person would."""
+        found = self.find(css)
+        self.script("arguments[0].scrollIntoView({block: 'center'})", found)
+        found.click()
+
     def text(self, css: str = "body") -> str:
         return str(self.script("return document.querySelector(arguments[0]).innerText", css))
 
