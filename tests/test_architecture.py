@@ -55,6 +55,7 @@ SIBLINGS: Mapping[str, frozenset[str]] = {
     "report": frozenset({"store"}),
     # `verica ui` and `verica label` start the pages: the command is how a person opens that door.
     "cli": frozenset({"ui"}),
+    "calibration": frozenset({"store", "report"}),
 }
 
 PACKAGE_ITSELF = "__init__"
