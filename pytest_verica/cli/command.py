@@ -9,7 +9,10 @@ import click
 from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
+from pytest_verica.cli.report import report
+from pytest_verica.cli.runs import runs
 from pytest_verica.cli.schema import schema
+from pytest_verica.cli.show import show
 from pytest_verica.cli.store import store
 from pytest_verica.cli.ui import ui
 from pytest_verica.errors import VericaError
@@ -34,6 +37,9 @@ def verica() -> None:
 verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)
+verica.add_command(report)
+verica.add_command(runs)
 verica.add_command(schema)
+verica.add_command(show)
 verica.add_command(store)
 verica.add_command(ui)

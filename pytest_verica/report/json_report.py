@@ -67,6 +67,19 @@ def report_head(run: RunSummary, gates: Mapping[str, GateResult] | None = None) 
     }
 
 
+def report_pieces(run: RunSummary) -> Iterator[bytes]:
+    """The report of a run whose gates were judged, in pieces.
+
+    Raises:
+        StoreError: the journal cannot be read any more.
+    """
+    try:
+        with run.journal.open("rb", buffering=0) as lines:
+            yield from _document(run, run.gates, lines)
+    except OSError as error:
+        raise StoreError(f"cannot read the journal {run.journal}: {error}. Check that it is still there") from error
+
+
 def report_cases(run: RunSummary, eval_id: str) -> Iterator[dict[str, Any]]:
     """The cases of an eval as the report shows them, one at a time.
 
