@@ -66,20 +66,19 @@ class Guard:
 
 
 def guarding(guard: Guard) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
-    """The middleware that asks the guard first, and puts the headers on every answer, refusals and errors included."""
+    """The middleware that asks the guard first."""
 
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         why = guard.refusal(request)
         if why is not None:
-            return web.Response(status=403, text=f"{why}\n", headers=HEADERS)
-        try:
-            response = await handler(request)
-        except web.HTTPException as error:
-            response = error
-            error.headers.update(HEADERS)
-            raise
-        response.headers.update(HEADERS)
-        return response
+            raise web.HTTPForbidden(text=f"{why}\n")
+        return await handler(request)
 
     return guarded
+
+
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Puts the headers on an answer that is about to be sent, whatever made it; its own stay."""
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pytest_verica.ui.answers import Handler
 from pytest_verica.ui.label import act, card, columns, label_page, who_page
-from pytest_verica.ui.run import one_case, one_run
+from pytest_verica.ui.run import one_run
 from pytest_verica.ui.runs import home
 from pytest_verica.ui.static_files import static
 
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/", home),
     ("GET", "/run", one_run),
-    ("GET", "/run/case", one_case),
     ("GET", "/label", label_page),
     ("GET", "/label/who", who_page),
     ("GET", "/label/card", card),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -10,7 +10,9 @@ from typing import Any
 
 from aiohttp import web
 
-from pytest_verica.report.saved import Listed, list_runs, status_of
+from pytest_verica.report.figures import percent
+from pytest_verica.report.run_lines import RunLine, run_line
+from pytest_verica.report.saved import Listed, list_runs
 from pytest_verica.ui.answers import SERVICES, apart, page
 
 MOST = 100
@@ -18,96 +20,71 @@ LAST = 5
 """Over how many runs the mean beside the last rate goes."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """A run in the list of one eval. head: of the eval in the run's report; run: the report's words about the run."""
-
-    name: str
-    id: str
-    status: str
-    run: Mapping[str, Any]
-    head: Mapping[str, Any]
-
-    @property
-    def origin(self) -> str:
-        origin = self.run["origin"]
-        return "local" if origin["kind"] == "local" else origin["name"] or "CI"
-
-    @property
-    def model(self) -> str | None:
-        model = self.head["model"]
-        return None if model is None else model["name"]
-
-    @property
-    def rate(self) -> float | None:
-        rate: float | None = self.head["totals"]["rate"]
-        return rate
-
-    @property
-    def reused(self) -> bool:
-        """Whether all of its verdicts were taken from earlier runs."""
-        totals = self.head["totals"]
-        return bool(totals["ran"]) and totals["reused"] == totals["ran"]
-
-
 @dataclass
 class EvalRuns:
-    """An eval with its runs, newest first."""
+    """An eval with its runs, newest first. gate: what the last run's gate wanted, in words; rates: of the runs of the
+    whole eval."""
 
     id: str
     name: str
-    gate: str | None = None
-    lines: list[Line] = field(default_factory=list)
+    gate: str | None
+    lines: list[RunLine] = field(default_factory=list)
+    parts: dict[str, str] = field(default_factory=dict)
+    rates: list[float] = field(default_factory=list)
+
+    def add(self, line: RunLine, head: Mapping[str, Any]) -> None:
+        self.lines.append(line)
+        if head["partial"] is not None:
+            self.parts[line.id] = head["partial"]
+        elif head["totals"]["rate"] is not None:
+            self.rates.append(head["totals"]["rate"])
 
     @property
-    def whole(self) -> list[float]:
-        """The rates of the runs of the whole eval."""
-        return [line.rate for line in self.lines if line.rate is not None and line.head["partial"] is None]
-
-    @property
-    def mean(self) -> float | None:
-        """Of the last whole runs; None where there are not two."""
-        last = self.whole[:LAST]
-        return sum(last) / len(last) if len(last) > 1 else None
-
-    @property
-    def averaged(self) -> int:
-        return len(self.whole[:LAST])
+    def words(self) -> str:
+        """`gate ≥ 90 % · last 93.3 % · mean of 5: 91.8 %`."""
+        said = [] if self.gate is None else [self.gate]
+        if self.rates:
+            said.append(f"last {percent(self.rates[0])}")
+        last = self.rates[:LAST]
+        if len(last) > 1:
+            said.append(f"mean of {len(last)}: {percent(sum(last) / len(last))}")
+        return " · ".join(said)
 
 
-def by_eval(listed: Iterable[Listed]) -> list[EvalRuns]:
+def by_eval(listed: Sequence[Listed]) -> list[EvalRuns]:
     """The runs of each eval; the eval that ran last comes first."""
+    names = {each.run.id: each.run.name for each in listed}
     found: dict[str, EvalRuns] = {}
     for each in listed:
-        if each.head is None:
-            continue
-        for head in each.head["evals"]:
+        for head in () if each.head is None else each.head["evals"]:
             runs = found.setdefault(head["id"], EvalRuns(head["id"], head["name"], _gate_words(head["gate"])))
-            run = each.head["run"]
-            runs.lines.append(Line(each.run.name, each.run.id, status_of(each.head), run, head))
+            line = run_line(each, names, head["id"])
+            if line is not None:
+                runs.add(line, head)
     return list(found.values())
 
 
 def _gate_words(gate: Mapping[str, Any] | None) -> str | None:
-    """The gate's own first words, such as a rate that is wanted."""
     if gate is None or not gate["config"]:
         return None
-    wanted = gate["config"].get("min_pass_rate", gate["config"].get("pass_rate"))
-    return "gate" if wanted is None else f"gate ≥ {100 * float(wanted):g} %"
+    rate = gate["config"].get("pass_rate")
+    return "has a gate" if rate is None else f"gate ≥ {percent(rate)}"
 
 
 @dataclass(frozen=True)
-class _Home:
+class Home:
+    """evals: those of the listed runs; unreadable: why runs could not be read; more: whether there are older ones."""
+
     evals: list[EvalRuns]
     unreadable: list[str]
     more: bool
 
 
-def _read(root: Path, everything: bool) -> _Home:
+def _read(root: Path, everything: bool) -> Home:
     runs = list_runs(root)
     listed = list(runs if everything else islice(runs, MOST))
     unreadable = [each.problem for each in listed if each.problem is not None]
-    return _Home(by_eval(listed), unreadable, not everything and len(listed) == MOST)
+    return Home(by_eval(listed), unreadable, not everything and len(listed) == MOST)
 
 
 async def home(request: web.Request) -> web.Response:

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from pytest_verica.errors import ConfigError
 from pytest_verica.ui.answers import SERVICES, Services, failures
-from pytest_verica.ui.guard import LOOPBACK, Guard, guarding
+from pytest_verica.ui.guard import LOOPBACK, Guard, add_headers, guarding
 from pytest_verica.ui.routes import ROUTES
 
 MOST_BODY = 4 << 20  # bytes; a judge's instruction or a note, never a file
@@ -59,6 +59,7 @@ def make_app(settings: Settings, port: int) -> web.Application:
     app[SERVICES] = Services(settings.root, settings.labeller, f"/{settings.token}")
     for method, path, handler in ROUTES:
         app.router.add_route(method, f"/{settings.token}{path}", handler)
+    app.on_response_prepare.append(add_headers)
     app.on_shutdown.append(_stop_work)
     return app
 

@@ -7,13 +7,16 @@ from importlib import resources
 
 from aiohttp import web
 
+from pytest_verica.report.look import look_css
+
 TYPES = {"css": "text/css", "js": "text/javascript"}
 
 
 @cache
 def _files() -> dict[str, bytes]:
     folder = resources.files("pytest_verica.ui") / "static"
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in TYPES}
+    own = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in TYPES}
+    return {"look.css": look_css().encode("utf-8"), **own}
 
 
 async def static(request: web.Request) -> web.Response:

@@ -1,82 +1,48 @@
-"""How the pages write numbers, times and verdicts. Unknown is a dash, never 0; every rate has its denominator."""
+"""How the pages write figures: as reports do, and what only pages have. Unknown is said, never shown as 0."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
+from fractions import Fraction
 from typing import Any
+
+from pytest_verica.report import figures
 
 UNKNOWN = "—"
 
-VERDICTS: Mapping[str, str] = {"pass": "PASS", "fail": "FAIL", "na": "N/A", "error": "ERROR", "missed": "MISSED"}
+
+def percent(rate: Fraction | float | None, digits: int = 0) -> str:
+    """`78 %`, with a dash where there is none."""
+    return UNKNOWN if rate is None else figures.percent(rate, digits)
 
 
-def percent(rate: float | None, decimals: int = 0) -> str:
-    """`78 %`; a rate that is not quite 0 or 1 never looks as if it were."""
-    if rate is None:
-        return UNKNOWN
-    text = f"{100 * rate:.{decimals}f}"
-    if 0 < rate < 1 and float(text) in (0, 100):
-        return "< 1 %" if rate < 0.5 else "> 99 %"
-    return f"{text} %"
+def plain(value: Fraction | float | None, digits: int = 4) -> str:
+    """A score, a threshold or a kappa as one would write it."""
+    return UNKNOWN if value is None else f"{float(value):.{digits}g}"
 
 
-def rate(passed: int, graded: int) -> str:
-    """`93.3 %` of what was graded."""
-    return percent(passed / graded, 1) if graded else UNKNOWN
+def fixed(value: Fraction | float | None, digits: int = 2) -> str:
+    return UNKNOWN if value is None else f"{float(value):.{digits}f}"
 
 
-def dollars(amount: float | None) -> str:
-    """`$0.012`: enough digits to be told from nothing, never exponents."""
-    if amount is None:
-        return UNKNOWN
-    amount = float(amount)
-    if amount == 0:
-        return "$0"
-    for decimals in (2, 3, 4, 6, 8):
-        if amount >= 10 ** (1 - decimals):
-            break
-    return f"${amount:,.{decimals}f}"
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    return UNKNOWN if value is None else f"{value:.{digits}f}"
-
-
-def plain(value: float | None) -> str:
-    """A score or a threshold as one would write it."""
-    return UNKNOWN if value is None else f"{value:g}"
-
-
-def interval(bounds: Any) -> str:
-    """`[70 to 86 %]`."""
-    if bounds is None:
+def bounds(interval: Any) -> str:
+    """`[70 to 86 %]` of an interval, or of a mapping or pair of its bounds; nothing where there is none."""
+    if interval is None:
         return ""
-    low, high = (bounds["low"], bounds["high"]) if isinstance(bounds, Mapping) else (bounds.low, bounds.high)
-    return f"[{100 * low:.0f} to {100 * high:.0f} %]"
+    if isinstance(interval, Mapping):
+        low, high = interval["low"], interval["high"]
+    elif isinstance(interval, tuple):
+        low, high = interval
+    else:
+        low, high = interval.low, interval.high
+    return "" if low is None or high is None else f"[{100 * low:.0f} to {100 * high:.0f} %]"
 
 
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """`1 label`, `20 labels`."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
-
-
-def ago(moment: str | None, now: datetime | None = None) -> str:
-    """`2 min ago` for an ISO 8601 time; the date where it is long ago; the text itself where it is no time."""
-    if not moment:
-        return UNKNOWN
-    try:
-        then = datetime.fromisoformat(moment.replace("Z", "+00:00"))
-    except ValueError:
-        return moment
-    if then.tzinfo is None:
-        then = then.replace(tzinfo=timezone.utc)
-    seconds = ((now or datetime.now(timezone.utc)) - then).total_seconds()
-    for limit, unit, word in ((60, 1, "s"), (3600, 60, "min"), (86400, 3600, "h"), (14 * 86400, 86400, "d")):
-        if seconds < limit:
-            return f"{max(0, int(seconds // unit))} {word} ago"
-    return then.strftime("%Y-%m-%d")
+def ago(moment: str | None) -> str:
+    """How long ago an ISO 8601 moment is."""
+    return UNKNOWN if moment is None else figures.ago(moment, datetime.now(timezone.utc))
 
 
 def value(found: Any) -> str:
@@ -86,12 +52,11 @@ def value(found: Any) -> str:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "percent": percent,
-    "dollars": dollars,
-    "number": number,
+    "dollars": figures.dollars,
+    "many": figures.many,
+    "points": figures.points,
     "plain": plain,
-    "interval": interval,
-    "counted": counted,
+    "fixed": fixed,
+    "bounds": bounds,
     "ago": ago,
-    "value": value,
-    "verdict": lambda word: VERDICTS.get(word, word),
 }

@@ -30,7 +30,7 @@
     by("place").textContent = `${card.position + 1} of ${total}`;
     showInputs(answer.available);
     by("output").replaceChildren(...card.output.map((part) => {
-      const block = textBlock(part.text, "output");
+      const block = textBlock(part.text, "said");
       return part.name ? element("div", {}, element("p", { class: "name", text: part.name }), block) : block;
     }));
     by("fail").setAttribute("aria-pressed", card.verdict === "fail");
@@ -45,7 +45,7 @@
 
   function showInputs(available) {
     by("inputs").replaceChildren(...card.inputs.flatMap((each) => [
-      element("p", { class: "name", text: each.name, dir: "auto" }), textBlock(each.text, "input")]));
+      element("p", { class: "name", text: each.name, dir: "auto" }), textBlock(each.text, "plain")]));
     const shown = card.inputs.map((each) => each.name);
     by("columns").replaceChildren(...available.map((name) => {
       const box = element("input", { type: "checkbox", value: name });

@@ -44,7 +44,7 @@ const SHOWN_AT_ONCE = 20000;
 
 // A text whole, the first part at once: a long one is opened by a button, so that a page of 1 MB stays quick.
 function textBlock(text, kind) {
-  const block = element("div", { class: "text " + kind, dir: "auto", tabindex: "0", role: "group" });
+  const block = element("div", { class: kind, dir: "auto", tabindex: "0", role: "group" });
   if (text.length <= SHOWN_AT_ONCE + 2000) {
     block.textContent = text;
     return block;
