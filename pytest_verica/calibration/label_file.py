@@ -81,7 +81,7 @@ class LabelFile:
                 if value.get("record", "label") == "label":
                     found.append(Label.from_json(value))
             except (ValueError, TypeError, RecursionError) as error:
-                if number == len(lines) and line.startswith(_START):
+                if number == len(lines) and _is_torn(line):
                     break
                 place = Place(str(self.path), number)
                 raise StoreError(
@@ -126,11 +126,16 @@ class LabelFile:
         try:
             json.loads(line)
         except ValueError:
-            if line.startswith(_START) or _START.startswith(line):
+            if _is_torn(line):
                 os.ftruncate(file, size - len(line))
                 return size - len(line)
         os.write(file, b"\n")  # somebody's editor left the last line open
         return size + 1
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether an unfinished last line is what a killed process left, and not somebody's text."""
+    return line.startswith(_START) or _START.startswith(line)
 
 
 @contextlib.contextmanager

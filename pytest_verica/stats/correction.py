@@ -115,11 +115,17 @@ def reused_interval(
         j = (tpr or 0.0) + (tnr or 0.0) - 1
         js.append(j)
         if j > 0:
-            found.append(_clip((p + (tnr or 0.0) - 1) / j))
+            found.append((p + (tnr or 0.0) - 1) / j)
     if not found:
         return _drawn(0.0, 1.0, js, 1.0)
     ranked = sorted(found)
-    return _drawn(percentile(ranked, 0.025), percentile(ranked, 0.975), js, 1 - len(found) / draws)
+    low, middle, high = (percentile(ranked, share) for share in (0.025, 0.5, 0.975))
+    # Both bounds beyond one edge would be an interval without width: the edge takes the middle's place.
+    if low >= 1:
+        low = 1 - (middle - low)
+    if high <= 0:
+        high = high - middle
+    return _drawn(_clip(low), _clip(high), js, 1 - len(found) / draws)
 
 
 def lang_reiczigel(labelled: Confusion, passes: int, n: int, z: float = Z95) -> tuple[float, float]:

@@ -11,7 +11,9 @@ HASH = "judge-1"
 
 def outputs(passes: int, fails: int, start: int = 0) -> tuple[JudgedOutput, ...]:
     """`passes` outputs that the judge passes, then `fails` that it fails."""
-    return tuple(JudgedOutput(f"case-{i}", f"output-{i}", i - start < passes) for i in range(start, start + passes + fails))
+    return tuple(
+        JudgedOutput(f"case-{i}", f"output-{i}", i - start < passes) for i in range(start, start + passes + fails)
+    )
 
 
 def judged_run(
@@ -35,15 +37,15 @@ def label(
     """person: None is skipped."""
     verdict = "skipped" if person is None else "pass" if person else "fail"
     drawn = Draw() if draw is None else draw
-    return Label("e.eval.yaml", "tone", output.case, output.output_hash, verdict, labeller, time, judge_hash, draw=drawn)
+    return Label(
+        "e.eval.yaml", "tone", output.case, output.output_hash, verdict, labeller, time, judge_hash, draw=drawn
+    )
 
 
 def confused(tp: int, fn: int, fp: int, tn: int, start: int = 0) -> list[tuple[JudgedOutput, bool]]:
     """Outputs with the person's verdict, in these numbers."""
     cells = [(True, True)] * tp + [(True, False)] * fn + [(False, True)] * fp + [(False, False)] * tn
-    return [
-        (JudgedOutput(f"case-{i}", f"output-{i}", judge), person) for i, (person, judge) in enumerate(cells, start)
-    ]
+    return [(JudgedOutput(f"case-{i}", f"output-{i}", judge), person) for i, (person, judge) in enumerate(cells, start)]
 
 
 def strata(passes: int, judged: int, output: JudgedOutput) -> Draw:

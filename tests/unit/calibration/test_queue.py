@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from pytest_verica.calibration.queue import draw_queue, first_unlabelled
 from tests.unit.calibration.makers import judged_run, label, outputs
 
@@ -9,7 +11,7 @@ from tests.unit.calibration.makers import judged_run, label, outputs
 def test_passes_and_fails_alternate():
     queue = draw_queue(judged_run(outputs(80, 40)))
     verdicts = [queued.output.passed for queued in queue]
-    assert len(queue) == 50 and all(a != b for a, b in zip(verdicts, verdicts[1:], strict=False))
+    assert len(queue) == 50 and all(a != b for a, b in pairwise(verdicts))
 
 
 def test_a_side_that_is_used_up_leaves_the_rest_to_the_other():
