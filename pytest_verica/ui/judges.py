@@ -8,7 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pytest_verica.calibration.alignment import Alignment, align
 from pytest_verica.calibration.judged import JudgedRun, read_judged
+from pytest_verica.calibration.label_file import LabelFile, label_path
 from pytest_verica.report.saved import Listed, SavedRun, list_runs
 from pytest_verica.ui.answers import Gone
 
@@ -96,3 +98,20 @@ def _read(journal: Path, state: object, eval_id: str, criterion: str) -> tuple[J
     if not runs:
         raise Gone(f"the run {journal.parent.name} has no judge {criterion!r} of {eval_id!r}")
     return (runs[0],)
+
+
+def label_file(root: Path, run: JudgedRun) -> LabelFile:
+    """Where the labels of a judge's eval are."""
+    record = run.eval
+    return LabelFile(label_path(root, record.file, record.golden_set, record.id))
+
+
+def alignment_of(root: Path, eval_id: str, criterion: str) -> Alignment:
+    """What the labels say of a judge, in the last run that it took part in.
+
+    Raises:
+        Gone: there is no such judge.
+        StoreError: the run or the labels cannot be read.
+    """
+    run = judged_run(root, eval_id, criterion)
+    return align(run, label_file(root, run).acts())

@@ -12,19 +12,19 @@ from pytest_verica.ui.judges import find_judge
 from pytest_verica.ui.labelling import Deck, Screen, deck, name_of
 
 
-def _labeller(request: web.Request) -> str:
+def labeller_of(request: web.Request) -> str:
     return name_of(request.query.get("as") or request.app[SERVICES].labeller)
 
 
 def _query(request: web.Request) -> str:
     """What a link of the page carries: two tabs may label as two people."""
-    named = {"eval": asked(request, "eval"), "criterion": asked(request, "criterion"), "as": _labeller(request)}
+    named = {"eval": asked(request, "eval"), "criterion": asked(request, "criterion"), "as": labeller_of(request)}
     return urlencode(named)
 
 
 async def _deck(request: web.Request) -> Deck:
     services = request.app[SERVICES]
-    return await apart(deck, services.root, asked(request, "eval"), asked(request, "criterion"), _labeller(request))
+    return await apart(deck, services.root, asked(request, "eval"), asked(request, "criterion"), labeller_of(request))
 
 
 async def label_page(request: web.Request) -> web.Response:
@@ -53,7 +53,7 @@ def _instruction(prompt: Any) -> str:
 async def who_page(request: web.Request) -> web.Response:
     find = request.app[SERVICES].root, asked(request, "eval"), asked(request, "criterion")
     await apart(find_judge, *find)
-    return page(request, "who.html", title="Your name", query=_query(request), labeller=_labeller(request))
+    return page(request, "who.html", title="Your name", query=_query(request), labeller=labeller_of(request))
 
 
 async def card(request: web.Request) -> web.Response:

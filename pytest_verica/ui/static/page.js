@@ -42,17 +42,38 @@ function element(name, options = {}, ...children) {
 
 const SHOWN_AT_ONCE = 20000;
 
-// A text whole, the first part at once: a long one is opened by a button, so that a page of 1 MB stays quick.
+// A text whole, the first part at once: a long one is opened by a button. Its parts are blocks of their own, which the
+// browser lays out as they come into sight: one paragraph of 1 MB would stop the page for seconds.
 function textBlock(text, kind) {
   const block = element("div", { class: kind, dir: "auto", tabindex: "0", role: "group" });
-  if (text.length <= SHOWN_AT_ONCE + 2000) {
+  const parts = pieces(text);
+  if (parts.length === 1) {
     block.textContent = text;
     return block;
   }
-  block.textContent = text.slice(0, SHOWN_AT_ONCE);
+  block.append(element("div", { text: parts[0] }));
   const more = element("button", { text: `Show all ${text.length.toLocaleString("en")} characters`, class: "more" });
-  more.addEventListener("click", () => { block.textContent = text; more.remove(); });
+  more.addEventListener("click", () => {
+    block.append(...parts.slice(1).map((part) => element("div", { class: "piece", text: part, dir: "auto" })));
+    more.remove();
+  });
   return element("div", {}, block, more);
+}
+
+// Cut after a line's end where there is one, and never between the halves of a surrogate pair.
+function pieces(text) {
+  const found = [];
+  let start = 0;
+  while (text.length - start > SHOWN_AT_ONCE + 2000) {
+    let end = start + SHOWN_AT_ONCE;
+    const line = text.lastIndexOf("\n", end - 1);
+    if (line > start + SHOWN_AT_ONCE / 2) end = line + 1;
+    else if (/[\ud800-\udbff]/.test(text[end - 1])) end -= 1;
+    found.push(text.slice(start, end));
+    start = end;
+  }
+  found.push(text.slice(start));
+  return found;
 }
 
 function typing(event) {

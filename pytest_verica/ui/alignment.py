@@ -1,0 +1,79 @@
+"""Judge alignment: how one judge agrees with people, where it does not, its threshold, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from pytest_verica.calibration.alignment import Alignment, Disagreement
+from pytest_verica.calibration.label import Label, current_labels
+from pytest_verica.calibration.label_file import labels_of
+from pytest_verica.ui.answers import SERVICES, apart, asked, page
+from pytest_verica.ui.judges import alignment_of, label_file
+from pytest_verica.ui.label import labeller_of
+from pytest_verica.ui.showing import Part, inputs_of, output_of, spoken_columns
+
+TABS: Mapping[str, str] = {
+    "agreement": "Agreement",
+    "disagreements": "Disagreements",
+    "threshold": "Threshold",
+    "history": "History",
+}
+MOST_SHOWN = 50
+"""Disagreements on a page; the page says how many there are."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A disagreement as the page shows it. own: the labeller's own label, None where it is somebody else's."""
+
+    item: Disagreement
+    inputs: list[Part]
+    output: list[Part]
+    own: Label | None
+
+
+def _disagreements(root: Path, found: Alignment, labeller: str) -> list[Shown]:
+    """Those that may be looked at while tuning: a held-out case is never among them."""
+    acts = labels_of(label_file(root, found.run).acts(), found.run.eval.id, found.run.criterion.id)
+    own = {(act.case, act.output_hash): act for act in current_labels(acts) if act.labeller == labeller}
+    spoken = spoken_columns(found.run.eval.prompt, found.run.criterion.config.get("prompt"))
+    shown = []
+    for item in found.disagreements[:MOST_SHOWN]:
+        inputs: list[Part] = []
+        output = [Part(name="", text="(of an earlier run, which is not this one)")]
+        if item.output is not None:
+            case = found.run.case(item.output)
+            inputs, output = inputs_of(case.columns, spoken), output_of(case.output)
+        key = (item.labelled.case, item.labelled.output_hash)
+        shown.append(Shown(item, inputs, output, own.get(key)))
+    return shown
+
+
+async def judge_page(request: web.Request) -> web.Response:
+    tab = request.query.get("tab", "agreement")
+    tab = tab if tab in TABS else "agreement"
+    root, labeller = request.app[SERVICES].root, labeller_of(request)
+    found = await apart(alignment_of, root, asked(request, "eval"), asked(request, "criterion"))
+    values: dict[str, Any] = {}
+    if tab == "disagreements":
+        values["shown"] = await apart(_disagreements, root, found, labeller)
+    query = {"eval": found.run.eval.id, "criterion": found.run.criterion.id, "as": labeller}
+    return page(
+        request,
+        f"judge_{tab}.html",
+        title=f"Judge {found.run.criterion.name}",
+        found=found,
+        rate=found.rate,
+        measured=found.measured,
+        tabs=TABS,
+        tab=tab,
+        labeller=labeller,
+        query=urlencode(query),
+        **values,
+    )

@@ -1,0 +1,39 @@
+"""The list of judges: whether each may be believed, and the next step where nobody knows yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiohttp import web
+
+from pytest_verica.calibration.alignment import Alignment
+from pytest_verica.errors import VericaError
+from pytest_verica.ui.answers import SERVICES, apart, page
+from pytest_verica.ui.judges import Judge, alignment_of, judges
+
+
+@dataclass(frozen=True)
+class JudgeLine:
+    """A judge with what its labels say; problem: why that is not known, None where it is."""
+
+    judge: Judge
+    alignment: Alignment | None
+    problem: str | None = None
+
+
+def _read(root: Path, eval_name: str | None) -> list[JudgeLine]:
+    found = []
+    for judge in judges(root):
+        if eval_name not in (None, judge.eval_id, judge.eval_name):
+            continue
+        try:
+            found.append(JudgeLine(judge, alignment_of(root, judge.eval_id, judge.criterion)))
+        except VericaError as error:
+            found.append(JudgeLine(judge, None, str(error)))
+    return found
+
+
+async def judges_page(request: web.Request) -> web.Response:
+    lines = await apart(_read, request.app[SERVICES].root, request.query.get("eval"))
+    return page(request, "judges.html", title="Judges", lines=lines)
