@@ -99,7 +99,9 @@ class Browser:
             if params["response"]["url"].startswith(ITS_OWN):
                 continue
             try:
-                body = self.driver.execute_cdp_cmd("Network.getResponseBody", {"requestId": params["requestId"]})["body"]
+                body = self.driver.execute_cdp_cmd("Network.getResponseBody", {"requestId": params["requestId"]})[
+                    "body"
+                ]
             except Exception as error:  # noqa: BLE001 - a body that the browser let go of must not look like an empty one
                 body = f"(not kept: {error})"
             found.append((params["response"]["url"], body))
