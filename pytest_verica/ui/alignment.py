@@ -11,10 +11,13 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from pytest_verica.calibration.alignment import Alignment, Disagreement
+from pytest_verica.calibration.finding import file_of
 from pytest_verica.calibration.label import Label, current_labels
 from pytest_verica.calibration.label_file import labels_of
+from pytest_verica.calibration.threshold import can_undo
 from pytest_verica.ui.answers import SERVICES, apart, asked, page
-from pytest_verica.ui.judges import alignment_of, label_file
+from pytest_verica.ui.drawing import history_drawing, threshold_drawing
+from pytest_verica.ui.judges import alignment_of, history_of
 from pytest_verica.ui.label import labeller_of
 from pytest_verica.ui.showing import Part, inputs_of, output_of, spoken_columns
 
@@ -38,10 +41,15 @@ class Shown:
     own: Label | None
 
 
+def own_labels(root: Path, found: Alignment, labeller: str) -> dict[tuple[str, str], Label]:
+    """A person's labels in force, by case and output."""
+    acts = labels_of(file_of(root, found.run).acts(), found.run.eval.id, found.run.criterion.id)
+    return {(act.case, act.output_hash): act for act in current_labels(acts) if act.labeller == labeller}
+
+
 def _disagreements(root: Path, found: Alignment, labeller: str) -> list[Shown]:
     """Those that may be looked at while tuning: a held-out case is never among them."""
-    acts = labels_of(label_file(root, found.run).acts(), found.run.eval.id, found.run.criterion.id)
-    own = {(act.case, act.output_hash): act for act in current_labels(acts) if act.labeller == labeller}
+    own = own_labels(root, found, labeller)
     spoken = spoken_columns(found.run.eval.prompt, found.run.criterion.config.get("prompt"))
     shown = []
     for item in found.disagreements[:MOST_SHOWN]:
@@ -50,9 +58,21 @@ def _disagreements(root: Path, found: Alignment, labeller: str) -> list[Shown]:
         if item.output is not None:
             case = found.run.case(item.output)
             inputs, output = inputs_of(case.columns, spoken), output_of(case.output)
-        key = (item.labelled.case, item.labelled.output_hash)
-        shown.append(Shown(item, inputs, output, own.get(key)))
+        shown.append(Shown(item, inputs, output, own.get((item.labelled.case, item.labelled.output_hash))))
     return shown
+
+
+def _values(root: Path, found: Alignment, tab: str, labeller: str) -> dict[str, Any]:
+    """What a tab shows beside the alignment itself."""
+    points = history_of(root, found)
+    if tab == "disagreements":
+        return {"shown": _disagreements(root, found, labeller)}
+    if tab == "threshold":
+        drawing = None if found.sweep is None else threshold_drawing(found)
+        return {"drawing": drawing, "can_undo": can_undo(root, found.run)}
+    if tab == "history":
+        return {"points": points, "drawing": history_drawing(points)}
+    return {}
 
 
 async def judge_page(request: web.Request) -> web.Response:
@@ -60,9 +80,6 @@ async def judge_page(request: web.Request) -> web.Response:
     tab = tab if tab in TABS else "agreement"
     root, labeller = request.app[SERVICES].root, labeller_of(request)
     found = await apart(alignment_of, root, asked(request, "eval"), asked(request, "criterion"))
-    values: dict[str, Any] = {}
-    if tab == "disagreements":
-        values["shown"] = await apart(_disagreements, root, found, labeller)
     query = {"eval": found.run.eval.id, "criterion": found.run.criterion.id, "as": labeller}
     return page(
         request,
@@ -73,7 +90,6 @@ async def judge_page(request: web.Request) -> web.Response:
         measured=found.measured,
         tabs=TABS,
         tab=tab,
-        labeller=labeller,
         query=urlencode(query),
-        **values,
+        **await apart(_values, root, found, tab, labeller),
     )

@@ -57,6 +57,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     templates.filters.update(wording.FILTERS)
+    templates.globals.update(fixed=wording.fixed, percent=wording.percent)
     return templates
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from pytest_verica.ui.answers import SERVICES, apart, asked, data, page, sent
-from pytest_verica.ui.judges import find_judge
+from pytest_verica.ui.judges import judged_run
 from pytest_verica.ui.labelling import Deck, Screen, deck, name_of
 
 
@@ -51,8 +51,7 @@ def _instruction(prompt: Any) -> str:
 
 
 async def who_page(request: web.Request) -> web.Response:
-    find = request.app[SERVICES].root, asked(request, "eval"), asked(request, "criterion")
-    await apart(find_judge, *find)
+    await apart(judged_run, request.app[SERVICES].root, asked(request, "eval"), asked(request, "criterion"))
     return page(request, "who.html", title="Your name", query=_query(request), labeller=labeller_of(request))
 
 

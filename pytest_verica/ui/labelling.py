@@ -14,13 +14,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypedDict
 
+from pytest_verica.calibration.finding import file_of
 from pytest_verica.calibration.judged import JudgedRun
 from pytest_verica.calibration.label import VERDICTS, Label, current_labels
 from pytest_verica.calibration.label_file import LabelFile, labels_of
 from pytest_verica.calibration.queue import Queued, draw_queue, first_unlabelled
 from pytest_verica.errors import VericaError
 from pytest_verica.ui.columns import choose_columns, chosen_columns
-from pytest_verica.ui.judges import judged_run, label_file
+from pytest_verica.ui.judges import judged_run
 from pytest_verica.ui.showing import Part, inputs_of, output_of, showable, spoken_columns
 
 LONGEST_NAME = 80
@@ -69,7 +70,7 @@ class Deck:
 
     @cached_property
     def file(self) -> LabelFile:
-        return label_file(self.root, self.run)
+        return file_of(self.root, self.run)
 
     def own(self) -> dict[tuple[str, str], Label]:
         """This person's labels in force, by case and output."""

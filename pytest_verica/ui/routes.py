@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pytest_verica.ui.alignment import judge_page
 from pytest_verica.ui.answers import Handler
+from pytest_verica.ui.judges_page import judges_page
 from pytest_verica.ui.label import act, card, columns, label_page, who_page
 from pytest_verica.ui.run import one_run
 from pytest_verica.ui.runs import home
 from pytest_verica.ui.static_files import static
+from pytest_verica.ui.tuning import flip, threshold, undo
 
 ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/", home),
@@ -16,6 +19,11 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/label/card", card),
     ("POST", "/label/act", act),
     ("POST", "/label/columns", columns),
+    ("GET", "/judges", judges_page),
+    ("GET", "/judge", judge_page),
+    ("POST", "/judge/flip", flip),
+    ("POST", "/judge/threshold", threshold),
+    ("POST", "/judge/undo", undo),
     ("GET", "/static/{name}", static),
 )
 """Method, path after the token, handler."""
