@@ -21,7 +21,9 @@ def ui(root: Path | None, port: int, labeller: str | None, no_browser: bool) -> 
     open_pages("", root, port, labeller, no_browser=no_browser)
 
 
-def open_pages(page: str, root: Path | None, port: int, labeller: str | None, *, no_browser: bool, **query: str) -> None:
+def open_pages(
+    page: str, root: Path | None, port: int, labeller: str | None, *, no_browser: bool, **query: str
+) -> None:
     """Serves the pages until Ctrl-C, opened at one of them.
 
     Raises:

@@ -56,7 +56,7 @@ def threshold_drawing(found: Alignment) -> ThresholdDrawing:
     scores = [cut.at for cut in sweep.cuts if cut.at is not None]
     low, high = float(config.get("min", scores[0])), float(config.get("max", scores[-1]))
     lowest = min(float(cut.balanced_accuracy) for cut in sweep.cuts)
-    frame = Frame(low, high, max(0.0, int(lowest * 10) / 10 - 0.1))
+    frame = Frame(low, high, _floor(lowest))
     best = None if sweep.best.at is None else (frame.x(sweep.best.at), frame.y(float(sweep.best.balanced_accuracy)))
     return ThresholdDrawing(
         frame,
@@ -66,6 +66,11 @@ def threshold_drawing(found: Alignment) -> ThresholdDrawing:
         [(cut.at, float(cut.balanced_accuracy)) for cut in sweep.cuts],
         _step(high - low),
     )
+
+
+def _floor(lowest: float) -> float:
+    """Where the drawing begins, so that the lines across stand at values that one can read."""
+    return next((floor for floor in (0.8, 0.6, 0.4, 0.2) if floor <= lowest - 0.02), 0.0)
 
 
 def _curve(frame: Frame, cuts: Sequence[Cut]) -> str:
@@ -103,7 +108,7 @@ def history_drawing(points: Sequence[Point]) -> HistoryDrawing | None:
     if not measured:
         return None
     lowest = min(point.agreement or 0.0 for _, point in measured)
-    frame = Frame(-0.5, len(points) - 0.5, max(0.0, int(lowest * 10) / 10 - 0.1))
+    frame = Frame(-0.5, len(points) - 0.5, _floor(lowest))
     drawn = [
         (frame.x(place), frame.y(point.agreement or 0.0), f"v{point.version} {100 * (point.agreement or 0):.0f} %")
         for place, point in measured

@@ -16,15 +16,20 @@ def labeller_of(request: web.Request) -> str:
     return name_of(request.query.get("as") or request.app[SERVICES].labeller)
 
 
-def _query(request: web.Request) -> str:
+def _query(request: web.Request, **more: str) -> str:
     """What a link of the page carries: two tabs may label as two people."""
     named = {"eval": asked(request, "eval"), "criterion": asked(request, "criterion"), "as": labeller_of(request)}
-    return urlencode(named)
+    return urlencode({**named, **more})
+
+
+def _number(request: web.Request, name: str) -> int | None:
+    text = request.query.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else None
 
 
 async def _deck(request: web.Request) -> Deck:
-    services = request.app[SERVICES]
-    return await apart(deck, services.root, asked(request, "eval"), asked(request, "criterion"), labeller_of(request))
+    root, most = request.app[SERVICES].root, _number(request, "most")
+    return await apart(deck, root, asked(request, "eval"), asked(request, "criterion"), labeller_of(request), most)
 
 
 async def label_page(request: web.Request) -> web.Response:
@@ -33,7 +38,9 @@ async def label_page(request: web.Request) -> web.Response:
         request,
         "label.html",
         title="Label",
-        query=_query(request),
+        query=_query(request, most=str(found.most)),
+        more=_query(request, most=str(found.longer().most)),
+        anyone=_query(request),
         labeller=found.labeller,
         criterion=found.run.criterion.name,
         about=found.run.criterion.config.get("description") or "",
@@ -57,10 +64,8 @@ async def who_page(request: web.Request) -> web.Response:
 
 async def card(request: web.Request) -> web.Response:
     """The output to label: at a place of the queue, or where this person goes on."""
-    at = request.query.get("at", "")
-    position = int(at) if at.isascii() and at.isdecimal() and len(at) < 7 else None
     found = await _deck(request)
-    return data(await apart(found.screen, position))
+    return data(await apart(found.screen, _number(request, "at")))
 
 
 async def act(request: web.Request) -> web.Response:

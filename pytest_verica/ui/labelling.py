@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from pytest_verica.calibration.finding import file_of
 from pytest_verica.calibration.judged import JudgedRun
 from pytest_verica.calibration.label import VERDICTS, Label, current_labels
 from pytest_verica.calibration.label_file import LabelFile, labels_of
-from pytest_verica.calibration.queue import Queued, draw_queue, first_unlabelled
+from pytest_verica.calibration.queue import MOST, Queued, draw_queue, first_unlabelled
 from pytest_verica.errors import VericaError
 from pytest_verica.ui.columns import choose_columns, chosen_columns
 from pytest_verica.ui.judges import judged_run
@@ -47,26 +47,41 @@ class Card(TypedDict):
 
 class Screen(TypedDict):
     """What a person who labels is sent. card: None at the end of the queue; total: outputs in it; labelled, skipped:
-    of them by this person; available: columns that can be shown."""
+    of them by this person; more: outputs that another sitting would bring; available: columns that can be shown."""
 
     card: Card | None
     total: int
     labelled: int
     skipped: int
+    more: int
     available: list[str]
 
 
 @dataclass(frozen=True)
 class Deck:
-    """The queue of one criterion for one person."""
+    """The queue of one criterion for one person. most: outputs in it; another sitting makes it longer."""
 
     root: Path
     run: JudgedRun
     labeller: str
+    most: int = MOST
 
     @cached_property
     def queue(self) -> list[Queued]:
-        return draw_queue(self.run)
+        return draw_queue(self.run, most=self.most)
+
+    @property
+    def more(self) -> int:
+        """Outputs that another sitting would bring."""
+        return min(MOST, len(self.run.outputs) - len(self.queue))
+
+    def longer(self) -> Deck:
+        """The queue of the next sitting; the same where every output is in this one."""
+        return replace(self, most=self.most + MOST) if self.more else self
+
+    def is_done(self) -> bool:
+        """Whether this person has nothing left in it."""
+        return first_unlabelled(self.queue, self.own().values(), self.labeller) == len(self.queue)
 
     @cached_property
     def file(self) -> LabelFile:
@@ -89,6 +104,7 @@ class Deck:
             total=len(self.queue),
             labelled=sum(verdict != "skipped" for verdict in said),
             skipped=said.count("skipped"),
+            more=self.more,
             available=columns,
         )
 
@@ -166,13 +182,20 @@ class Deck:
         return [name for name in available if name in spoken] or available
 
 
-def deck(root: Path, eval_id: str, criterion: str, labeller: str) -> Deck:
-    """The queue over the last run that the judge took part in.
+def deck(root: Path, eval_id: str, criterion: str, labeller: str, most: int | None = None) -> Deck:
+    """The queue over the last run that the judge took part in. most: outputs in it; those of the first sitting in which
+    this person has something left where None.
 
     Raises:
-        Gone: there is none.
+        StoreError: there is no such run.
     """
-    return Deck(root, judged_run(root, eval_id, criterion), labeller)
+    run = judged_run(root, eval_id, criterion)
+    if most is not None:
+        return Deck(root, run, labeller, most)
+    found = Deck(root, run, labeller)
+    while found.more and found.is_done():
+        found = found.longer()
+    return found
 
 
 def name_of(given: str) -> str:

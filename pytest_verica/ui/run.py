@@ -33,7 +33,9 @@ async def one_run(request: web.Request) -> web.StreamResponse:
 def _pieces(root: Path, name: str, prefix: str) -> Iterator[bytes]:
     """The report of a run, with links to the other pages at the top of its first piece."""
     pieces = html_pieces(find_run(root, name))
-    links = f'<p class="no-print"><a href="{escape(prefix)}/">← Runs</a> · <a href="{escape(prefix)}/judges">Judges</a></p>'
+    links = (
+        f'<p class="no-print"><a href="{escape(prefix)}/">← Runs</a> · <a href="{escape(prefix)}/judges">Judges</a></p>'
+    )
     first, *rest = next(pieces).split(_MAIN, 1)
     yield first + _MAIN + links.encode() + b"".join(rest)
     yield from pieces

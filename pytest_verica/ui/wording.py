@@ -18,7 +18,7 @@ def percent(rate: Fraction | float | None, digits: int = 0) -> str:
     return UNKNOWN if rate is None else figures.percent(rate, digits)
 
 
-def plain(value: Fraction | float | None, digits: int = 4) -> str:
+def plain(value: Fraction | float | None, digits: int = 6) -> str:
     """A score, a threshold or a kappa as one would write it."""
     return UNKNOWN if value is None else f"{float(value):.{digits}g}"
 

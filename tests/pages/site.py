@@ -78,7 +78,7 @@ gate: 0.5
 HOSTILE = {
     "script": "Answer 1 <script>document.title='owned'; window.owned = 1</script>",
     "closing": "Answer 2 </pre></div></main></body></html><h1 id=owned>owned</h1>",
-    "comment": "Answer 3 <!-- --> ]]> \" onmouseover=alert(1) ' <img src=x onerror=\"window.owned=1\">",
+    "comment": 'Answer 3 <!-- --> ]]> " onmouseover=alert(1) \' <img src=x onerror="window.owned=1">',
     "jinja": "Answer 4 {{ 7 * 7 }} {% raw %} ${7*7} `ticks` \\u003cscript\\u003e",
     "large": "Answer 5 " + "1 MB of text without an end " * 37_450,
     "right-to-left": "Answer 6 שלום עולם \u202e evil \u202c مرحبا بالعالم",
@@ -113,7 +113,18 @@ class Site:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("VERICA_", "GITHUB_"))}
         environment.pop("CI", None)
         environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(self.path)])
-        command = [sys.executable, "-m", "pytest", "--verica", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *args]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--verica",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:randomly",
+            *args,
+        ]
         done = subprocess.run(command, cwd=self.path, env=environment, capture_output=True, text=True, timeout=120)
         assert done.returncode in (0, 1), done.stdout + done.stderr
 
@@ -136,7 +147,9 @@ def make_site(path: Path, *, hostile: bool = False, cases: int = CASES) -> Site:
         for n in range(1, cases + 1)
     ]
     if hostile:
-        rows = [{"id": name, "question": text[:200], "answer": text, "channel": "<b>"} for name, text in HOSTILE.items()]
+        rows = [
+            {"id": name, "question": text[:200], "answer": text, "channel": "<b>"} for name, text in HOSTILE.items()
+        ]
     (path / "golden" / "refunds.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     site.eval_file.write_text(EVAL)
     site.run()

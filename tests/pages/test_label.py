@@ -24,7 +24,7 @@ LEFT, RIGHT, ESCAPE = "\ue012", "\ue014", "\ue00c"
 """Keys, as WebDriver writes them."""
 
 CARD_KEYS = {"position", "case", "sample", "output_hash", "inputs", "output", "verdict", "note"}
-SCREEN_KEYS = {"card", "total", "labelled", "skipped", "available"}
+SCREEN_KEYS = {"card", "total", "labelled", "skipped", "more", "available"}
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +84,12 @@ def test_fifty_outputs_are_labelled_blind_and_by_keys_alone(browser: Browser, si
         browser.until("!document.getElementById('done').hidden")
         seen.append(browser.script("return document.documentElement.outerHTML") + browser.storage())
         source = browser.driver.page_source
+        browser.click("#done-more")  # another sitting
+        browser.until_says("#place", "51 of 60")
     acts = site.acts()
-    assert [act["verdict"] for act in acts] == ["pass" if is_good(f"Answer {int(act['case'][5:])}") else "fail" for act in acts]
+    assert [act["verdict"] for act in acts] == [
+        "pass" if is_good(f"Answer {int(act['case'][5:])}") else "fail" for act in acts
+    ]
     assert Counter((act["case"], act["labeller"]) for act in acts).most_common(1)[0][1] == 1 and len(acts) == QUEUE
     assert [act["note"] for act in acts if act["note"]] == ["A note with keys: f p s"]
     _nothing_of_the_judge([*seen, *answers, source])

@@ -48,7 +48,15 @@ def test_without_the_token_nothing_is_told(address: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:{port}", "127.0.0.1.evil.example:{port}"]
+    "host",
+    [
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        "0.0.0.0:{port}",
+        "127.0.0.1.evil.example:{port}",
+    ],
 )
 def test_a_name_made_to_point_here_is_refused(address: str, host: str) -> None:
     port = str(urlsplit(address).port)
@@ -115,7 +123,10 @@ def test_it_listens_on_the_loopback_only(address: str) -> None:
 
 def test_a_taken_port_is_said(address: str) -> None:
     port = urlsplit(address).port
-    with pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 cannot be used.*--port"), listening_socket(port or 0) as sock:
+    with (
+        pytest.raises(ConfigError, match=f"port {port} of 127.0.0.1 cannot be used.*--port"),
+        listening_socket(port or 0) as sock,
+    ):
         sock.listen()
 
 

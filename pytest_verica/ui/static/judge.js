@@ -48,6 +48,7 @@
     by("apply").disabled = at === Number(slider.dataset.current) || at <= Number(slider.min);
     const { low, high } = by("curve").dataset;
     const x = 46 + (at - low) / (high - low) * (640 - 46 - 16);
+    by("chosen").classList.toggle("unmoved", at === Number(slider.dataset.current));
     by("chosen").setAttribute("x1", x);
     by("chosen").setAttribute("x2", x);
   }

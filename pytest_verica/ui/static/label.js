@@ -24,6 +24,8 @@
     if (card === null) {
       by("place").textContent = `${total} of ${total}`;
       by("done-words").textContent = `You labelled ${answer.labelled} of ${total}.` + (answer.skipped ? ` ${answer.skipped} skipped.` : "");
+      by("done-more").hidden = answer.more === 0;
+      by("done-more").textContent = `Label ${answer.more} more`;
       by("done-back").focus();
       return;
     }
