@@ -1,4 +1,4 @@
-"""Who may ask: only a browser on this machine, at this page's own address, with its token. Everything else is refused."""
+"""Who may ask: a browser on this machine, at the page's own address, with its token. All others are refused."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 LOOPBACK = "127.0.0.1"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -65,7 +66,7 @@ class Guard:
         return None
 
 
-def guarding(guard: Guard) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+def guarding(guard: Guard) -> Middleware:
     """The middleware that asks the guard first."""
 
     @web.middleware

@@ -88,7 +88,7 @@ class Deck:
         return file_of(self.root, self.run)
 
     def own(self) -> dict[tuple[str, str], Label]:
-        """This person's labels in force, by case and output."""
+        """The person's labels in force, by case and output."""
         acts = labels_of(self.file.acts(), self.run.eval.id, self.run.criterion.id)
         return {(act.case, act.output_hash): act for act in current_labels(acts) if act.labeller == self.labeller}
 

@@ -103,7 +103,7 @@ class Browser:
                 body = self.driver.execute_cdp_cmd("Network.getResponseBody", {"requestId": params["requestId"]})[
                     "body"
                 ]
-            except Exception as error:  # noqa: BLE001 - a body that the browser let go of must not look like an empty one
+            except Exception as error:  # a body that the browser let go of must not look like an empty one
                 body = f"(not kept: {error})"
             found.append((params["response"]["url"], body))
         return found

@@ -127,8 +127,7 @@ def test_the_search_for_the_judges_words_finds_them_where_they_are(browser: Brow
         texts = [body for _, body in _ours(browser, address)]
     with pytest.raises(AssertionError, match="zebra-reasoning"):
         _nothing_of_the_judge([text for text in texts if "zebra" in text])
-    with pytest.raises(AssertionError, match="0.21875"):
-        _nothing_of_the_judge([text for text in texts if "0.21875" in text and "zebra" not in text])
+    assert all(any(secret in text for text in texts) for secret in SECRETS_OF_THE_JUDGE)
 
 
 def test_a_person_goes_on_at_the_first_output_without_an_answer(browser: Browser, site: Site) -> None:
@@ -309,7 +308,10 @@ def test_hostile_outputs_are_text_on_every_other_page(browser: Browser, hostile:
 
 def _is_harmless(browser: Browser) -> None:
     assert browser.script("return window.owned === undefined && document.title !== 'owned'")
-    assert browser.script("return document.querySelectorAll('#owned, main script, img, iframe').length") == 0
+    assert (
+        browser.script("return document.querySelectorAll('#owned, main script:not([type*=json]), img, iframe').length")
+        == 0
+    )
 
 
 def test_no_page_asks_anything_of_the_network(browser: Browser, site: Site) -> None:

@@ -117,7 +117,7 @@ def test_it_listens_on_the_loopback_only(address: str) -> None:
     assert port is not None
     others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), port, socket.AF_INET)} - {"127.0.0.1"}
     for other in [each for each in others if not str(each).startswith("127.")]:
-        with pytest.raises(OSError, match="refused|timed out"):
+        with pytest.raises(OSError, match=r"refused|timed out"):
             socket.create_connection((other, port), timeout=2)
 
 
