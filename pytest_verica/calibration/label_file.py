@@ -19,15 +19,15 @@ _BLOCK = 1 << 16
 def label_path(root: Path, eval_file: str, golden_set: str | None, eval_id: str) -> Path:
     """`golden/refunds.labels.jsonl` for `golden/refunds.csv`; beside the eval where its cases come from no file.
 
-    eval_file, golden_set: paths under `root`, as a run keeps them; eval_id: the node id of the eval.
+    eval_file: path under `root`; golden_set: as a run keeps it, relative to the eval's folder; eval_id: its node id.
     """
-    if golden_set is not None:
-        golden = root / golden_set
+    folder = (root / eval_file).parent
+    if golden_set is not None and ":" not in Path(golden_set).name:
+        golden = Path(os.path.normpath(folder / golden_set))
         return golden.with_name(golden.stem + SUFFIX)
-    path = root / eval_file
     _, _, function = eval_id.partition("::")
-    parts = [path.name.partition(".")[0], *(part for part in function.split("::") if part)]
-    return path.with_name(".".join(parts) + SUFFIX)
+    parts = [Path(eval_file).name.partition(".")[0], *(part for part in function.split("::") if part)]
+    return folder / (".".join(parts) + SUFFIX)
 
 
 class LabelFile:

@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
+from pytest_verica.cli.calibrate import calibrate
 from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
+from pytest_verica.cli.label import label
 from pytest_verica.cli.report import report
 from pytest_verica.cli.runs import runs
 from pytest_verica.cli.schema import schema
@@ -34,9 +36,11 @@ def verica() -> None:
     """Works on evals and stored runs, beside `pytest --verica`."""
 
 
+verica.add_command(calibrate)
 verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)
+verica.add_command(label)
 verica.add_command(report)
 verica.add_command(runs)
 verica.add_command(schema)

@@ -48,7 +48,9 @@ def test_no_file_is_no_label(tmp_path):
 @pytest.mark.parametrize(
     ("golden", "eval_id", "name"),
     [
-        ("golden/refunds.csv", "evals/refunds.eval.yaml", "golden/refunds.labels.jsonl"),
+        ("../golden/refunds.csv", "evals/refunds.eval.yaml", "golden/refunds.labels.jsonl"),
+        ("refunds.csv", "evals/refunds.eval.yaml", "evals/refunds.labels.jsonl"),
+        ("cases:rows", "evals/refunds.eval.yaml", "evals/refunds.labels.jsonl"),
         (None, "evals/refunds.eval.yaml", "evals/refunds.labels.jsonl"),
         (None, "evals/test_bot.py::TestBot::test_refund", "evals/test_bot.TestBot.test_refund.labels.jsonl"),
     ],
