@@ -107,8 +107,8 @@ def _find(root: Path, run: JudgedRun) -> tuple[Path, str, dict[Location, _Writte
             break
         file = (file.parent / str(base.value)).resolve()
     raise ConfigError(
-        f"the instructions of {run.criterion.name!r} are not written plainly in it (but as an alias, perhaps): edit them "
-        "there",
+        f"the instructions of {run.criterion.name!r} are not written plainly in it (but as an alias, perhaps): edit "
+        "them there",
         Place(shown),
     )
 

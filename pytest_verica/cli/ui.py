@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 from pathlib import Path
 from urllib.parse import urlencode
 
 import click
 
 from pytest_verica.cli.answers import root_of, root_option
+from pytest_verica.cli.label_terminal import account_name
 
 
 @click.command()
@@ -40,11 +40,3 @@ def open_pages(
             click.launch(at)
 
     serve(settings, started)
-
-
-def account_name() -> str:
-    """The name of the person's account; `me` where the system tells none."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return "me"

@@ -14,12 +14,16 @@ from pytest_verica.calibration.alignment import Alignment, Disagreement
 from pytest_verica.calibration.finding import file_of
 from pytest_verica.calibration.label import Label, current_labels
 from pytest_verica.calibration.label_file import labels_of
+from pytest_verica.calibration.rejudging import plan_rejudging
+from pytest_verica.calibration.screen import spoken_columns
 from pytest_verica.calibration.threshold import can_undo
+from pytest_verica.errors import VericaError
 from pytest_verica.ui.answers import SERVICES, apart, asked, page
 from pytest_verica.ui.drawing import history_drawing, threshold_drawing
 from pytest_verica.ui.judges import alignment_of, history_of
 from pytest_verica.ui.label import labeller_of
-from pytest_verica.ui.showing import Part, inputs_of, output_of, spoken_columns
+from pytest_verica.ui.loop import instruction_parts, plan_words
+from pytest_verica.ui.showing import Part, inputs_of, output_of
 
 TABS: Mapping[str, str] = {
     "agreement": "Agreement",
@@ -50,7 +54,7 @@ def own_labels(root: Path, found: Alignment, labeller: str) -> dict[tuple[str, s
 def _disagreements(root: Path, found: Alignment, labeller: str) -> list[Shown]:
     """Those that may be looked at while tuning: a held-out case is never among them."""
     own = own_labels(root, found, labeller)
-    spoken = spoken_columns(found.run.eval.prompt, found.run.criterion.config.get("prompt"))
+    spoken = spoken_columns(found.run)
     shown = []
     for item in found.disagreements[:MOST_SHOWN]:
         inputs: list[Part] = []
@@ -62,11 +66,21 @@ def _disagreements(root: Path, found: Alignment, labeller: str) -> list[Shown]:
     return shown
 
 
+def _plan(root: Path, found: Alignment) -> str:
+    """What judging again would do; why it cannot be done where the eval file is wrong now."""
+    try:
+        return plan_words(plan_rejudging(root, found.run))
+    except VericaError as error:
+        return str(error)
+
+
 def _values(root: Path, found: Alignment, tab: str, labeller: str) -> dict[str, Any]:
     """What a tab shows beside the alignment itself."""
     points = history_of(root, found)
     if tab == "disagreements":
-        return {"shown": _disagreements(root, found, labeller)}
+        plan = _plan(root, found)
+        asks = instruction_parts(root, found.run)
+        return {"shown": _disagreements(root, found, labeller), "asks": asks, "plan": plan}
     if tab == "threshold":
         drawing = None if found.sweep is None else threshold_drawing(found)
         return {"drawing": drawing, "can_undo": can_undo(root, found.run)}

@@ -19,10 +19,11 @@ from pytest_verica.calibration.judged import JudgedRun
 from pytest_verica.calibration.label import VERDICTS, Label, current_labels
 from pytest_verica.calibration.label_file import LabelFile, labels_of
 from pytest_verica.calibration.queue import MOST, Queued, draw_queue, first_unlabelled
+from pytest_verica.calibration.screen import spoken_columns
 from pytest_verica.errors import VericaError
 from pytest_verica.ui.columns import choose_columns, chosen_columns
 from pytest_verica.ui.judges import judged_run
-from pytest_verica.ui.showing import Part, inputs_of, output_of, showable, spoken_columns
+from pytest_verica.ui.showing import Part, inputs_of, output_of, showable
 
 LONGEST_NAME = 80
 LONGEST_NOTE = 4000
@@ -178,8 +179,7 @@ class Deck:
         chosen = chosen_columns(self.root, self.run.eval.id)
         if chosen is not None:
             return chosen
-        spoken = spoken_columns(self.run.eval.prompt, self.run.criterion.config.get("prompt"))
-        return [name for name in available if name in spoken] or available
+        return spoken_columns(self.run)
 
 
 def deck(root: Path, eval_id: str, criterion: str, labeller: str, most: int | None = None) -> Deck:

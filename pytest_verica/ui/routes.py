@@ -6,6 +6,7 @@ from pytest_verica.ui.alignment import judge_page
 from pytest_verica.ui.answers import Handler
 from pytest_verica.ui.judges_page import judges_page
 from pytest_verica.ui.label import act, card, columns, label_page, who_page
+from pytest_verica.ui.loop import evaluate, instructions, plan, progress, stop
 from pytest_verica.ui.run import one_run
 from pytest_verica.ui.runs import home
 from pytest_verica.ui.static_files import static
@@ -22,6 +23,11 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/judges", judges_page),
     ("GET", "/judge", judge_page),
     ("POST", "/judge/flip", flip),
+    ("POST", "/judge/instructions", instructions),
+    ("GET", "/judge/plan", plan),
+    ("POST", "/judge/evaluate", evaluate),
+    ("GET", "/judge/progress", progress),
+    ("POST", "/judge/stop", stop),
     ("POST", "/judge/threshold", threshold),
     ("POST", "/judge/undo", undo),
     ("GET", "/static/{name}", static),

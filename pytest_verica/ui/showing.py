@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict
 
-from pytest_verica.errors import TemplateError
-from pytest_verica.template import compile_template
 from pytest_verica.template.reference import is_manual_column
 from pytest_verica.ui import wording
 
@@ -40,29 +38,6 @@ def output_of(output: Mapping[str, Any] | None) -> list[Part]:
     if output.get("state") is not None:
         parts.append(Part(name="State", text=_text(output["state"])))
     return parts or [Part(name="", text="(an empty output)")]
-
-
-def spoken_columns(*prompts: Any) -> frozenset[str]:
-    """The columns that the templates inside these prompts refer to, as they stand in a run's record."""
-    return frozenset(column for prompt in prompts for text in _texts(prompt) for column in _columns(text))
-
-
-def _columns(text: str) -> frozenset[str]:
-    try:
-        return compile_template(text).columns
-    except TemplateError:
-        return frozenset()  # of another version, or no template at all
-
-
-def _texts(found: Any) -> Iterator[str]:
-    if isinstance(found, str):
-        yield found
-    elif isinstance(found, Mapping):
-        for inner in found.values():
-            yield from _texts(inner)
-    elif isinstance(found, (list, tuple)):
-        for inner in found:
-            yield from _texts(inner)
 
 
 def _text(found: Any) -> str:

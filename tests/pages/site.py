@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_verica.ui.labelling import deck
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 CASES = 60
@@ -22,6 +24,7 @@ SECRETS_OF_THE_JUDGE = (REASON, POLITE, RUDE, "0.90625", "0.53125", "0.21875", "
 
 JUDGES = f'''
 """The judges' answers: of each text a number in it decides. A third of the texts is bad; some verdicts are wrong."""
+import asyncio
 import re
 
 
@@ -37,9 +40,11 @@ def scored(request):
     return {{"reasoning": f"{REASON} {{n}}", "score": score}}
 
 
-def improved(request):
-    """The same judge under an instruction that says `kindly`: right about every one."""
+async def improved(request):
+    """The same judge under an instruction that says `kindly`: right about every one; under `slowly`, slow."""
     n = number_of(request)
+    if "slowly" in request.messages[-1].content:
+        await asyncio.sleep(0.4)
     if "kindly" not in request.messages[-1].content:
         return scored(request)
     return {{"reasoning": f"{REASON} again {{n}}", "score": 0.90625 if n % 3 else 0.21875}}
@@ -134,6 +139,15 @@ def is_good(answer: str) -> bool:
     found = re.search(r"Answer (\d+)", answer)
     assert found is not None, answer
     return int(found[1]) % 3 != 0
+
+
+def label_all(site: Site, labeller: str = "ana", most: int = 50) -> None:
+    """What a person would say, without the browser."""
+    found = deck(site.path, "refunds.eval.yaml", "helpful", labeller, most)
+    for place in range(len(found.queue)):
+        card = found.screen(place)["card"]
+        assert card is not None
+        found.act({**card, "verdict": "pass" if is_good(card["output"][0]["text"]) else "fail"})
 
 
 def make_site(path: Path, *, hostile: bool = False, cases: int = CASES) -> Site:
