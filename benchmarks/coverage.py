@@ -30,9 +30,10 @@ FEWEST = 10
 
 @dataclass(frozen=True)
 class Cell:
-    """design: `this run` or `reused`; bias: mean estimate before clipping minus truth; coverage: of all data sets;
-    answered: the share with a number (both classes labelled, J > 0); coverage_answered: of those; width: mean;
-    naive_mean, naive_coverage: of the naive computation."""
+    """design: `this run` or `reused`; answered: the share of data sets with a number (both classes labelled, J > 0);
+    bias: mean of the shown estimate minus the truth (of labels of this run over all data sets: that estimate needs no
+    second class), bias_raw: before clipping; coverage: of all data sets, of reused labels of those answered;
+    coverage_answered, width: of those answered; naive_mean, naive_coverage: of the naive computation."""
 
     design: str
     rate: float
@@ -41,6 +42,7 @@ class Cell:
     labels: int
     cases: int
     bias: float
+    bias_raw: float
     coverage: float
     width: float
     answered: float
@@ -177,6 +179,7 @@ def cell(
         tnr,
         labels,
         cases,
+        round(float(np.mean(np.clip(counted, 0, 1)) - rate), 4),
         round(float(np.mean(counted) - rate), 4),
         round(float(covered.mean() if design == "this run" else covered[answered].mean()), 4),
         round(float((high - low)[answered].mean()), 4),
@@ -219,12 +222,12 @@ def main() -> None:
     options = parser.parse_args()
     cells = []
     for design in ("this run", "reused"):
-        print(f"{design}: rate TPR TNR labels cases | bias coverage width | answered covers | naive mean covers")
+        print(f"{design}: rate TPR TNR labels cases | bias raw coverage width | answered covers | naive mean covers")
         for found in grid(design, sets=options.sets, draws=options.draws, seed=options.seed):
             cells.append(found)
             print(
                 f"{found.rate:.2f} {found.tpr:.2f} {found.tnr:.2f} {found.labels:4} {found.cases:4} | "
-                f"{found.bias:+.4f} {found.coverage:.3f} {found.width:.3f} | "
+                f"{found.bias:+.4f} {found.bias_raw:+.4f} {found.coverage:.3f} {found.width:.3f} | "
                 f"{found.answered:.3f} {found.coverage_answered:.3f} | "
                 f"{found.naive_mean:.3f} {found.naive_coverage:.3f}"
             )

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
         number_check as number_check,
     )
     from pytest_verica.declare import (
+        pairwise_model as pairwise_model,
+    )
+    from pytest_verica.declare import (
+        preset as preset,
+    )
+    from pytest_verica.declare import (
         python_check as python_check,
+    )
+    from pytest_verica.declare import (
+        rubric_model as rubric_model,
     )
     from pytest_verica.declare import (
         score_model as score_model,
@@ -66,7 +75,10 @@ _HOMES = {
     "json_check": "declare",
     "label_model": "declare",
     "number_check": "declare",
+    "pairwise_model": "declare",
+    "preset": "declare",
     "python_check": "declare",
+    "rubric_model": "declare",
     "score_model": "declare",
     "span_check": "declare",
     "state_check": "declare",

@@ -45,7 +45,8 @@ def with_threshold(path: Path, shown: str, criterion: str, value: float) -> tupl
 
 def number_text(value: float) -> str:
     """As a person writes it: 8, not 8.0; 0.7."""
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 def _composed(text: str, shown: str) -> Any:
@@ -77,17 +78,23 @@ def _threshold_node(root: Any, criterion: str) -> Any:
 def _replaced(text: str, body: str, node: Any, criterion: str, value: float, shown: str) -> bytes:
     start, end = node.start_mark.index, node.end_mark.index
     place = Place(shown, node.start_mark.line + 1, node.start_mark.column + 1)
-    before = parse_document(body, shown).value
+    expected = _set(parse_document(body, shown).value, criterion, float(value))
     changed = body[:start] + number_text(value) + body[end:]
-    after = parse_document(changed, shown).value
-    expected = _set(before, criterion, float(value))
-    if after != expected:
+    if _read(changed, shown) != expected:
         raise ConfigError(
             f"the threshold of {criterion!r} is not a plain number of its own (an alias or an anchor, perhaps): set "
             f"`{KEY}` to {value:g} by hand",
             place,
         )
     return (text[: len(text) - len(body)] + changed).encode("utf-8")
+
+
+def _read(text: str, shown: str) -> Any:
+    """What an edited text says; None where it says nothing any more."""
+    try:
+        return parse_document(text, shown).value
+    except ConfigError:
+        return None
 
 
 def _set(document: Any, criterion: str, value: float) -> Any:

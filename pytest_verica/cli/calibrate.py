@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -147,8 +148,7 @@ def _again(root: Path, judge: JudgedRun, yes: bool) -> JudgedRun:
     say(f"Re-evaluate and measure: {plan.outputs} outputs, {cost}")
     if not yes:
         click.confirm("Judge them now?", abort=True, err=True)
-    stream = click.get_text_stream("stderr")
-    with click.progressbar(length=plan.outputs, label="Evaluated", show_pos=True, file=stream) as bar:
+    with click.progressbar(length=plan.outputs, label="Evaluated", show_pos=True, file=sys.stderr) as bar:
 
         def progress(done: int, total: int) -> None:
             bar.update(1)

@@ -11,6 +11,7 @@ from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
 from pytest_verica.cli.label import label
+from pytest_verica.cli.presets import presets
 from pytest_verica.cli.report import report
 from pytest_verica.cli.runs import runs
 from pytest_verica.cli.schema import schema
@@ -43,6 +44,7 @@ verica.add_command(graders)
 verica.add_command(label)
 verica.add_command(report)
 verica.add_command(runs)
+verica.add_command(presets)
 verica.add_command(schema)
 verica.add_command(show)
 verica.add_command(store)

@@ -21,7 +21,10 @@ from pytest_verica.store.whole_file import write_whole
 @click.option("--criterion", required=True, help="The judge's criterion.")
 @root_option
 def export_labels(wanted: str, path: Path, criterion: str, root: Path | None) -> None:
-    """Writes the labels of one judge of EVAL to CSV. Held-out cases are left out: nobody can tune on them by mistake."""
+    """Writes the labels of one judge of EVAL to CSV.
+
+    Held-out cases are left out, so that nobody tunes on them by mistake.
+    """
     folder = root_of(root)
     run = find_judges(folder, wanted, criterion)[0]
     labels = [label for label in current_labels(labels_for(folder, run)) if label.verdict != "skipped"]

@@ -35,8 +35,11 @@ class CaseResult:
 
 def failed_case(job: Job, error: GradeError, calls: int = 0) -> CaseResult:
     """A case without an output: every criterion is an error, negated or not."""
-    grade = Grade("error", explanation=error.message, error=error)
-    return CaseResult(None, error, {criterion.id: grade for criterion in job.criteria}, calls)
+    grades = {
+        criterion.id: Grade("error", explanation=error.message, error=error, judge_hash=criterion.judge_hash)
+        for criterion in job.criteria
+    }
+    return CaseResult(None, error, grades, calls)
 
 
 def target_error(error: BaseException) -> GradeError:

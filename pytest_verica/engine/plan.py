@@ -136,13 +136,21 @@ def _template_problems(spec: EvalSpec, golden: GoldenSet) -> list[Problem]:
     problems: list[Problem] = []
     for location, text in templates_of(spec.config):
         try:
-            found = compile_template(text).problems(golden.columns, output=location[0] == "criteria")
+            names = [*golden.columns, *_given_names(spec, location)]
+            found = compile_template(text).problems(names, output=location[0] == "criteria")
         except TemplateError as error:
             found = [problem.message for problem in error.problems]
         place = spec.place(location)
         where = _where(spec, location)
         problems += [Problem(f"{where}: {message}", place) for message in found]
     return problems
+
+
+def _given_names(spec: EvalSpec, location: Location) -> frozenset[str]:
+    """Names that a criterion gives to its own prompt."""
+    if location[0] == "criteria" and isinstance(location[1], int) and location[2] == "prompt":
+        return spec.config.criteria[location[1]].prompt_names
+    return frozenset()
 
 
 def _where(spec: EvalSpec, location: Location) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,9 @@ class RunCondition(Strict):
 
 class CriterionConfig(Strict):
     """The ground of a grader's configuration; each kind adds its own keys."""
+
+    prompt_names: ClassVar[frozenset[str]] = frozenset()
+    """Names that this kind gives to its prompt, beside the golden set's columns and the output."""
 
     name: str = Field(min_length=1, max_length=120, description="Names the criterion in node ids, reports and gates.")
     type: str

@@ -18,6 +18,9 @@ from pytest_verica.evals.problems import nearest, problems_of
 from pytest_verica.evals.target import TARGETS
 
 EVAL_SUFFIXES = (".eval.yaml", ".eval.yml", ".eval.json")
+PRESET = "preset"
+"""The type of a criterion that says `preset: …` and needs no `type`."""
+
 Kinds = Mapping[str, type[CriterionConfig]]
 
 
@@ -98,7 +101,7 @@ def _validate_criterion(
     if not isinstance(item, dict):
         problems.append(Problem("a criterion is a mapping with `name` and `type`", document.place(at)))
         return None
-    kind = item.get("type")
+    kind = item.get("type", PRESET if PRESET in item else None)
     if not isinstance(kind, str) or kind not in kinds:
         found = "no `type`" if kind is None else f"unknown type {kind!r}"
         message = f"{found}; {nearest(str(kind), kinds)}known types: {', '.join(kinds)}"

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
 from pytest_verica.evals.config import EvalConfig
+from pytest_verica.evals.criterion import CriterionConfig
 from pytest_verica.evals.load import Kinds
 
 Schema = dict[str, Any]
@@ -36,7 +37,7 @@ def eval_schema(kinds: Kinds) -> Schema:
     whole = definitions.pop("EvalConfig")
     keys: dict[str, Schema] = whole["properties"]
     keys["criteria"]["items"] = {
-        "anyOf": [_criterion(name, named[config, "validation"]) for name, config in kinds.items()]
+        "anyOf": [_criterion(name, config, named[config, "validation"]) for name, config in kinds.items()]
     }
     demands = {key: found for key, schema in keys.items() if (found := _demands(schema, definitions))}
     return {
@@ -59,8 +60,11 @@ class _WithoutTitles(GenerateJsonSchema):
         return False
 
 
-def _criterion(name: str, reference: Mapping[str, Any]) -> Schema:
-    return {"allOf": [reference, {"properties": {"type": {"const": name}}, "required": ["type"]}]}
+def _criterion(name: str, config: type[CriterionConfig], reference: Mapping[str, Any]) -> Schema:
+    typed: Schema = {"properties": {"type": {"const": name}}}
+    if config.model_fields["type"].is_required():  # `preset: …` says its type already
+        typed["required"] = ["type"]
+    return {"allOf": [reference, typed]}
 
 
 def _relaxed(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:

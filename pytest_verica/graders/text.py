@@ -81,4 +81,15 @@ def measure(text: str, unit: Unit) -> int:
         return len(text.split())
     if unit == "lines":
         return len(text.splitlines())
-    return sum(1 for part in _SENTENCE_END.split(_LIST_NUMBER.sub("", text)) if _WORD.search(part))
+    return len(sentences(text))
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, as `measure` counts them, without white space around them."""
+    plain = _LIST_NUMBER.sub(lambda number: "\0" * len(number[0]), text)  # the number of a list's item ends nothing
+    found, start = [], 0
+    for end in (*(match.end() for match in _SENTENCE_END.finditer(plain)), len(text)):
+        if _WORD.search(plain, start, end):
+            found.append(text[start:end].strip())
+        start = end
+    return found

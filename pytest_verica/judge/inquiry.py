@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from pytest_verica.canonical import canonical_json
 from pytest_verica.completion import Answer, Completion
 from pytest_verica.errors import ProviderError, VericaError
 from pytest_verica.grade import Grade
 from pytest_verica.graders.criterion import COULD_NOT_EVALUATE
 from pytest_verica.graders.protocol import Ask
 from pytest_verica.graders.spending import spent
-from pytest_verica.judge.verdict import ASK_AGAIN, NoVerdict, Verdict
+from pytest_verica.judge.shape import schema_text
+from pytest_verica.judge.verdict import ASK_AGAIN, NoVerdict
 from pytest_verica.request import Message, ModelSpec, Request
 
 _QUOTED = 4000
 
-Read = Callable[[Completion], Verdict]
+T = TypeVar("T")
+
+Read = Callable[[Completion], T]
 """Reads a verdict; raises NoVerdict where there is none."""
 
 
@@ -56,7 +58,7 @@ class Ledger:
         )
 
 
-async def verdict_of(request: Request, read: Read, ask: Ask, ledger: Ledger) -> Verdict:
+async def verdict_of(request: Request, read: Read[T], ask: Ask, ledger: Ledger) -> T:
     """Asks, and asks once more where the answer broke the schema.
 
     Raises:
@@ -95,6 +97,6 @@ def _again(request: Request, problem: NoVerdict) -> Request:
     asked = Message(
         "user",
         f"Your answer cannot be used: {problem.message}. Answer again with one JSON object and nothing else. "
-        f"It must satisfy this JSON Schema: {canonical_json(request.answer.schema)}",
+        f"It must satisfy this JSON Schema: {schema_text(request.answer.schema)}",
     )
     return replace(request, messages=(*request.messages, said, asked))

@@ -14,10 +14,8 @@ from pytest_verica.graders.protocol import Ask, BuildContext, GraderKind, Judge
 from pytest_verica.judge.inquiry import Ledger, NotJudged
 from pytest_verica.judge.panel import verdicts_of
 from pytest_verica.judge.question import JudgeConfig, Question
-from pytest_verica.judge.verdict import Verdict, read_label, verdict_schema
+from pytest_verica.judge.verdict import NO_MAJORITY, Verdict, read_label, verdict_schema
 from pytest_verica.output import Output
-
-NO_MAJORITY = "judge_no_majority"
 
 
 class LabelModelConfig(JudgeConfig):
@@ -48,7 +46,6 @@ class LabelModel:
     """A label_model that is ready."""
 
     def __init__(self, config: LabelModelConfig) -> None:
-        self._labels = tuple(config.labels)
         self._passing = frozenset(config.passing_labels)
         self._wanted = ", ".join(config.passing_labels)
         schema = verdict_schema("label", {"type": "string", "enum": list(config.labels)})
@@ -59,13 +56,13 @@ class LabelModel:
     async def judge(self, case: Case, output: Output, ask: Ask) -> Grade:
         ledger = Ledger(self.model)
         try:
-            verdicts = await verdicts_of(self._question, self._read, case, output, ask, ledger)
+            verdicts = await verdicts_of(self._question.requests(case, output), self._read, ask, ledger)
             return self._grade(verdicts, ledger)
         except NotJudged as failure:
             return ledger.error(failure)
 
     def _read(self, completion: Completion) -> Verdict:
-        return read_label(completion, self._question.answer, self._labels)
+        return read_label(completion, self._question.answer)
 
     def _grade(self, verdicts: list[Verdict], ledger: Ledger) -> Grade:
         counts = Counter(verdict.label or "" for verdict in verdicts)

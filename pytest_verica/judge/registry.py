@@ -8,6 +8,9 @@ from pytest_verica.graders.registry import GRADERS, OLD_NAMES
 JUDGES: dict[str, str] = {
     "label_model": "pytest_verica.judge.label_model:KIND",
     "score_model": "pytest_verica.judge.score_model:KIND",
+    "rubric_model": "pytest_verica.judge.rubric_model:KIND",
+    "pairwise_model": "pytest_verica.judge.pairwise_model:KIND",
+    "preset": "pytest_verica.judge.preset:KIND",
 }
 
 KINDS = Kinds({**GRADERS, **JUDGES, **OLD_NAMES})

@@ -54,7 +54,7 @@ class ScoreModel:
     async def judge(self, case: Case, output: Output, ask: Ask) -> Grade:
         ledger = Ledger(self.model)
         try:
-            verdicts = await verdicts_of(self._question, self._read, case, output, ask, ledger)
+            verdicts = await verdicts_of(self._question.requests(case, output), self._read, ask, ledger)
         except NotJudged as failure:
             return ledger.error(failure)
         return self._grade(verdicts, ledger)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from pytest_verica.completion import Completion
 from pytest_verica.errors import VericaError
 from pytest_verica.graders.excerpt import excerpt
 from pytest_verica.json_text import JsonReading, read_json, strip_fence
+from pytest_verica.judge.shape import flaw_in, object_of
 from pytest_verica.path import describe
 from pytest_verica.request import AnswerSchema
 
@@ -25,6 +25,7 @@ NOT_JSON = "judge_not_json"
 SCHEMA = "judge_schema"
 UNKNOWN_LABEL = "judge_unknown_label"
 BAD_SCORE = "judge_bad_score"
+NO_MAJORITY = "judge_no_majority"
 ASK_AGAIN = frozenset({NOT_JSON, SCHEMA, UNKNOWN_LABEL, BAD_SCORE})
 """Kinds that say the endpoint ignored the schema: it may be asked once more."""
 
@@ -52,27 +53,17 @@ class Verdict:
 
 def verdict_schema(field: str, shape: dict[str, Any]) -> dict[str, Any]:
     """The JSON Schema of a verdict: the reasoning first, so that the model writes it before it decides."""
-    return {
-        "type": "object",
-        "properties": {"reasoning": {"type": "string"}, field: shape},
-        "required": ["reasoning", field],
-        "additionalProperties": False,
-    }
+    return object_of({"reasoning": {"type": "string"}, field: shape})
 
 
-def read_label(completion: Completion, answer: AnswerSchema, labels: Sequence[str]) -> Verdict:
+def read_label(completion: Completion, answer: AnswerSchema) -> Verdict:
     """A label and the reasoning before it.
 
     Raises:
         NoVerdict: the answer is anything else.
     """
-    fields, raw = _fields(completion, answer, "label")
-    label = fields["label"]
-    if not isinstance(label, str):
-        raise NoVerdict(SCHEMA, f"`label` is {describe(label)}, not a text", raw)
-    if label not in labels:
-        raise NoVerdict(UNKNOWN_LABEL, f"the label {excerpt(label)} is not one of: {', '.join(labels)}", raw)
-    return Verdict(fields["reasoning"], label=label)
+    fields, _ = read_object(completion, answer)
+    return Verdict(fields["reasoning"], label=fields["label"])
 
 
 def read_score(completion: Completion, answer: AnswerSchema, low: float, high: float) -> Verdict:
@@ -81,10 +72,8 @@ def read_score(completion: Completion, answer: AnswerSchema, low: float, high: f
     Raises:
         NoVerdict: the answer is anything else.
     """
-    fields, raw = _fields(completion, answer, "score")
+    fields, raw = read_object(completion, answer)
     score = fields["score"]
-    if isinstance(score, bool) or not isinstance(score, (int, float)):
-        raise NoVerdict(SCHEMA, f"`score` is {describe(score)}, not a number", raw)
     try:
         number = float(score)
     except OverflowError:  # a whole number beyond any float
@@ -95,25 +84,20 @@ def read_score(completion: Completion, answer: AnswerSchema, low: float, high: f
     return Verdict(fields["reasoning"], score=inside, clipped=None if inside == number else number)
 
 
-def _fields(completion: Completion, answer: AnswerSchema, field: str) -> tuple[dict[str, Any], str]:
-    """The two fields of a verdict, with a text in `reasoning`, and the raw answer."""
+def read_object(completion: Completion, answer: AnswerSchema) -> tuple[dict[str, Any], str]:
+    """The object that was answered, in exactly the shape that was asked for, and the raw answer.
+
+    Raises:
+        NoVerdict: the answer is anything else.
+    """
     raw = _answered(completion, answer)
     reading = read_json(raw)
     if reading.problem is not None:
-        raise _not_json(raw, reading, field)
-    value = reading.value
-    if not isinstance(value, dict):
-        raise NoVerdict(SCHEMA, f"the answer is {describe(value)}, not an object with `reasoning` and `{field}`", raw)
-    wanted = ("reasoning", field)
-    missing = [f"`{key}`" for key in wanted if key not in value]
-    extra = [excerpt(key, 40) for key in value if key not in wanted]
-    if missing:
-        raise NoVerdict(SCHEMA, f"the answer has no {' and no '.join(missing)}; it is {describe(value)}", raw)
-    if extra:
-        raise NoVerdict(SCHEMA, f"the answer has fields that were not asked for: {', '.join(extra[:5])}", raw)
-    if not isinstance(value["reasoning"], str):
-        raise NoVerdict(SCHEMA, f"`reasoning` is {describe(value['reasoning'])}, not a text", raw)
-    return value, raw
+        raise _not_json(raw, reading)
+    flaw = flaw_in(reading.value, answer.schema)
+    if flaw is not None:
+        raise NoVerdict(UNKNOWN_LABEL if flaw.unknown_word else SCHEMA, flaw.message, raw)
+    return reading.value, raw
 
 
 def _answered(completion: Completion, answer: AnswerSchema) -> str:
@@ -139,13 +123,13 @@ def _answered(completion: Completion, answer: AnswerSchema) -> str:
     return text
 
 
-def _not_json(raw: str, reading: JsonReading, field: str) -> NoVerdict:
+def _not_json(raw: str, reading: JsonReading) -> NoVerdict:
     """Python's own reader lets NaN pass, which tells a score that is none from an answer that is not JSON."""
     try:
         loose = json.loads(strip_fence(raw)[0])
     except (ValueError, RecursionError):
         loose = None
-    value = loose.get(field) if field == "score" and isinstance(loose, dict) else None
+    value = loose.get("score") if isinstance(loose, dict) else None
     if isinstance(value, float) and not math.isfinite(value):
         return NoVerdict(BAD_SCORE, f"the score {value} is not a finite number", raw)
     return NoVerdict(NOT_JSON, f"the answer is not JSON: {reading.problem}; it begins {excerpt(raw, 60)}", raw)

@@ -10,7 +10,7 @@ import pytest
 from pytest_verica.engine.caller import Caller, CallSettings
 from pytest_verica.engine.engine import Engine
 from pytest_verica.engine.overrides import Overrides
-from pytest_verica.errors import VericaError
+from pytest_verica.errors import StoreError, VericaError
 from pytest_verica.evals.load import is_eval_file
 from pytest_verica.plugin.bench import Bench
 from pytest_verica.plugin.controller import Controller
@@ -24,6 +24,8 @@ from pytest_verica.plugin.running import Running
 from pytest_verica.plugin.settings import Settings, read_settings
 from pytest_verica.plugin.terminal import Terminal
 from pytest_verica.pricing import Prices
+from pytest_verica.report.baseline import Baseline
+from pytest_verica.report.gates import NO_BASELINE
 from pytest_verica.store.export import RecordedAnswers
 from pytest_verica.store.folder import answers_path
 from pytest_verica.store.responses import ResponseStore
@@ -40,12 +42,15 @@ def activate(config: pytest.Config) -> None:
     settings = read_settings(config)
     role = role_of(config, settings)
     register = config.pluginmanager.register
-    evals = Evals(config, settings)
+    baseline = _baseline(config, settings) if role.reports else None
+    if isinstance(baseline, Baseline):
+        role.baseline = baseline.facts()
+    evals = Evals(config, settings, role.baseline)
     recording = Recording(evals, as_lines=not role.reports)
     reports = Reports(evals, settings, recording)
     answering = Answering(config, settings, role, evals)
     running = Running(config, answering, reports, recording)
-    controller = Controller(config, settings, role.run_id) if role.reports else None
+    controller = Controller(config, settings, role.run_id, baseline) if role.reports else None
     register(role, "verica-role")
     register(reports, "verica-reports")
     if role.runs:
@@ -56,6 +61,20 @@ def activate(config: pytest.Config) -> None:
         register(controller, "verica-controller")
         in_flight = (lambda: running.in_flight) if role.runs else None
         register(Terminal(config, settings, controller, in_flight), "verica-terminal")
+
+
+def _baseline(config: pytest.Config, settings: Settings) -> Baseline | str | None:
+    """The run that `--verica-baseline` names.
+
+    Raises:
+        pytest.UsageError: there is none.
+    """
+    if settings.baseline is None or settings.baseline == NO_BASELINE:
+        return settings.baseline
+    try:
+        return Baseline.find(config.rootpath, settings.baseline)
+    except StoreError as error:
+        raise pytest.UsageError(f"--verica-baseline: {error}") from None
 
 
 class Answering:
@@ -139,6 +158,8 @@ class Active:
         self._evals.check_options()
         selected = self._running.select(session.items)
         self._recording.select(selected)
+        if not session.config.option.collectonly:
+            self._evals.check_baseline(selected)
         if selected and not session.config.option.collectonly:
             gc.freeze()  # items live to the end: the collector need not walk through tens of thousands of them
             try:

@@ -16,7 +16,9 @@ from pytest_verica.case import Case
 from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.config import EvalSpec
+from pytest_verica.evals.gate import BaselineGate
 from pytest_verica.evals.load import criterion_id, load_eval
+from pytest_verica.evals.target import ColumnTarget, HttpTarget, RecordTarget
 from pytest_verica.golden import GoldenSet
 from pytest_verica.graders.criterion import Criterion
 from pytest_verica.graders.kinds import Configs
@@ -25,7 +27,9 @@ from pytest_verica.judge.registry import KINDS
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.providers.protocol import ProviderKind
 from pytest_verica.providers.registry import PROVIDERS
-from pytest_verica.report.gate import check_gate
+from pytest_verica.report.baseline import BaselineFacts
+from pytest_verica.report.gate_check import Planned, check_baseline, check_gate
+from pytest_verica.report.gates import NO_BASELINE
 
 SAMPLE_SEED = 20261
 
@@ -33,11 +37,14 @@ SAMPLE_SEED = 20261
 class Evals:
     """Every eval that was collected, by id."""
 
-    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+    def __init__(self, config: pytest.Config, settings: Settings, baseline: BaselineFacts | None = None) -> None:
         self._settings = settings
         self._root = config.rootpath
         self._replaced: set[str] = set()
         self._planned: dict[str, int] = {}
+        self._places: dict[str, Place] = {}
+        self._baseline = baseline
+        self._sample_hook = config.hook.pytest_verica_sample
         self.by_id: dict[str, Eval] = {}
         self.kinds: Mapping[str, GraderKind] = KINDS.extended(_registered(config.hook.pytest_verica_graders()))
         self.providers: Mapping[str, ProviderKind] = {
@@ -69,7 +76,7 @@ class Evals:
             warnings.warn(pytest.PytestWarning(f"{eval_id}: {warning}"), stacklevel=2)
         ready = self.ready(spec, golden, eval_id, function=function)
         problems = [Problem(text, spec.place(("model",))) for text in self._missing_credentials(ready)]
-        problems += self._gate_problems(spec, ready)
+        problems += self._gate_problems(spec, ready, whole)
         twin = next((e for e in self.by_id.values() if e.config.name == ready.config.name and e.id != eval_id), None)
         if twin is not None:
             message = f"two evals are named {ready.config.name!r}; the other is {twin.id}: names are unique in a run"
@@ -77,6 +84,7 @@ class Evals:
         if problems:
             raise ConfigError(problems)
         self.by_id[eval_id] = ready
+        self._places[eval_id] = spec.place(("gate", "baseline"))
         cases = len(ready.golden) if whole else len(self.cases_of(ready))
         self._planned[eval_id] = cases * len(ready.criteria) * ready.config.repeat
         return ready
@@ -137,6 +145,35 @@ class Evals:
             known = ", ".join(sorted({c.name for e in self.by_id.values() for c in e.criteria}))
             raise pytest.UsageError(f"--verica-criterion: none matches {pattern!r}; there are: {known}")
 
+    def check_baseline(self, selected: Mapping[str, int]) -> None:
+        """Raises pytest.UsageError where a gate that will be judged needs a baseline and cannot be held against it."""
+        for ready in self.by_id.values():
+            gate = ready.config.gate
+            whole = selected.get(ready.id) == self.planned(ready) and self._settings.shard is None
+            if gate is None or gate.baseline is None or not whole:
+                continue
+            problem = self._baseline_problem(ready, gate.baseline)
+            if problem is not None:
+                raise pytest.UsageError(f"{self._places[ready.id]}: {problem}")
+
+    def _baseline_problem(self, ready: Eval, rule: BaselineGate) -> str | None:
+        if self._settings.baseline == NO_BASELINE:
+            return None
+        facts = self._baseline
+        if facts is None:
+            return (
+                "the gate has `baseline`, and no run to hold it against: name one with `--verica-baseline RUN` (its "
+                "number or id, `last`, a path), or write `--verica-baseline none` to make the first one"
+            )
+        known = facts.of(ready.id, ready.config.name)
+        if known is None:
+            return (
+                f"the gate has `baseline`, and {facts.run} has no eval {ready.config.name!r}: choose another run, or "
+                "take `baseline` out until a run has it"
+            )
+        hashes = {criterion.id: criterion.version_hash for criterion in ready.criteria}
+        return check_baseline(rule, facts.run, facts.passed(known, hashes))
+
     def _as_set(self, spec: EvalSpec) -> EvalSpec:
         """The eval with `--verica-repeat` and `--verica-model` applied."""
         changes: dict[str, Any] = {}
@@ -154,13 +191,22 @@ class Evals:
         # In a replay nothing is called, so no key is needed.
         return [] if self._settings.replay else missing_credentials(ready)
 
-    def _gate_problems(self, spec: EvalSpec, ready: Eval) -> list[Problem]:
+    def _gate_problems(self, spec: EvalSpec, ready: Eval, whole: bool) -> list[Problem]:
         gate = ready.config.gate
         if gate is None:
             return []
-        cases = len(ready.golden) * ready.config.repeat
-        found = check_gate(gate, {c.name: cases for c in ready.criteria}, repeat=ready.config.repeat)
-        return [Problem(message, spec.place(("gate",))) for message in found]
+        # A shard's gate is judged when all are merged; a sample's on the sample.
+        whole = whole or self._settings.sample is None
+        cases = (len(ready.golden) if whole else len(self.cases_of(ready))) * ready.config.repeat
+        planned = Planned(
+            {c.name: cases for c in ready.criteria}, ready.config.repeat, self._may_cost(ready), self._settings.sample
+        )
+        return [Problem(message, spec.place(("gate",))) for message in check_gate(gate, planned)]
+
+    def _may_cost(self, ready: Eval) -> bool:
+        """Whether producing an output can have a cost that is known."""
+        free = isinstance(ready.config.target, (ColumnTarget, RecordTarget, HttpTarget))
+        return not free or bool(self._sample_hook.get_hookimpls())
 
 
 def _registered(answers: list[Any]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 
 class Option(NamedTuple):
-    """One row. flag: None where there is only an ini key; kind: `flag`, `text`, `int`, `rate`, `path`, `seconds`,
-    `list` or `pairs` (may be repeated); default: what holds where nothing is said."""
+    """One row. flag: None where there is only an ini key; kind: `flag`, `text`, `int`, `rate`, `path`, `run`,
+    `seconds`, `list` or `pairs` (may be repeated); default: what holds where nothing is said."""
 
     name: str
     flag: str | None
@@ -33,6 +33,7 @@ class Option(NamedTuple):
 OPTIONS: tuple[Option, ...] = (
     Option("on", "--verica", "flag", False, "run evals: *.eval.yaml files and tests marked verica"),
     Option("report", "--verica-report", "path", None, "where to write the JSON report", "PATH"),
+    Option("html", "--verica-html", "path", None, "where to write the HTML report", "PATH"),
     Option("gate", "--verica-gate", "rate", None, "one more gate, over the whole run: the pass rate to reach", "RATE"),
     Option("concurrency", "--verica-concurrency", "int", 16, "model calls in flight per endpoint", "N"),
     Option("fresh", "--verica-fresh", "flag", False, "do not reuse stored answers"),
@@ -44,6 +45,15 @@ OPTIONS: tuple[Option, ...] = (
     Option("model", "--verica-model", "pairs", (), "run an eval with another model", "EVAL=PROVIDER/NAME"),
     Option("criterion", "--verica-criterion", "text", None, "only criteria whose name matches", "GLOB"),
     Option("request_timeout", "--verica-request-timeout", "seconds", 120.0, "limit for one model call", "SECONDS"),
+    Option(
+        "baseline",
+        "--verica-baseline",
+        "run",
+        None,
+        "the earlier run that gates compare with: its number or id, `last`, a path, or `none`",
+        "RUN",
+    ),
+    Option("reuse", "--verica-reuse", "flag", False, "take over the verdicts of evals unchanged since they passed"),
     Option("prices", "--verica-prices", "path", None, "a table of prices of your own (TOML)", "PATH"),
     Option("recorded", None, "list", (), "exported answers that are looked up before the store"),
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_verica.plugin.settings import Settings
+from pytest_verica.report.baseline import BaselineFacts
 from pytest_verica.store.folder import new_run_id
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ KEY = "verica"
 
 class Role:
     """Alone: runs items and reports them. run_id and started (seconds since the epoch) are the whole run's;
-    share: the part of `--verica-concurrency` that this process may use."""
+    share: the part of `--verica-concurrency` that this process may use; baseline: what is known of the run that
+    `--verica-baseline` names, None where it names none."""
 
     runs = True
     reports = True
@@ -31,6 +33,7 @@ class Role:
         self.run_id = new_run_id()
         self.started = time.time()
         self.share = settings.concurrency
+        self.baseline: BaselineFacts | None = None
         self._fed = False
 
     def upcoming(self, session: pytest.Session) -> Iterator[pytest.Item]:
@@ -52,6 +55,8 @@ class ControllerRole(Role):
             "run_id": self.run_id,
             "started": self.started,
             "share": max(1, -(-self.settings.concurrency // workers)),
+            # A worker on another machine has none of the kept runs, and `last` means another run by then.
+            "baseline": None if self.baseline is None else vars(self.baseline),
         }
 
     @pytest.hookimpl(tryfirst=True, optionalhook=True)
@@ -75,6 +80,8 @@ class WorkerRole(Role):
         self.run_id = given.get("run_id", self.run_id)
         self.started = given.get("started", self.started)
         self.share = given.get("share", self.share)
+        baseline = given.get("baseline")
+        self.baseline = None if baseline is None else BaselineFacts(**baseline)
         self._queue: Any = None
         self._last: int | None = None
 

@@ -19,6 +19,7 @@ class Settings:
 
     on: bool
     report: Path | None
+    html: Path | None
     gate: float | None
     concurrency: int
     fresh: bool
@@ -30,6 +31,8 @@ class Settings:
     model: Mapping[str, tuple[str, str]]
     criterion: str | None
     request_timeout: float
+    baseline: str | None
+    reuse: bool
     prices: Path | None
     recorded: tuple[Path, ...]
     sources: Mapping[str, str]
@@ -75,6 +78,8 @@ def read_settings(config: pytest.Config) -> Settings:
         if sources["fresh"] == sources["replay"]:
             raise pytest.UsageError("--verica-fresh and --verica-replay contradict each other: choose one")
         values["fresh"], values["replay"] = stronger == "fresh", stronger == "replay"
+    if values["fresh"] and values["reuse"]:
+        raise pytest.UsageError("--verica-fresh asks everything anew and --verica-reuse nothing: choose one")
     return Settings(**values, sources=sources)
 
 
@@ -95,6 +100,8 @@ def _raw(config: pytest.Config, option: Option) -> tuple[Any, str]:
     from_ini = config.getini(option.ini)
     if from_ini and option.kind == "path":
         from_ini = str(_ini_folder(config) / from_ini)  # as pytest's own: relative to the file that says it
+    if from_ini and option.kind == "run" and (_ini_folder(config) / from_ini).exists():
+        from_ini = str(_ini_folder(config) / from_ini)
     return (from_ini, "ini") if from_ini else (option.default, "default")
 
 
@@ -171,6 +178,7 @@ def _models(raw: Any, config: pytest.Config) -> dict[str, tuple[str, str]]:
 _KINDS: dict[str, Callable[[Any, pytest.Config], Any]] = {
     "flag": _flag,
     "text": _text,
+    "run": _text,
     "int": _int,
     "rate": _rate,
     "seconds": _seconds,

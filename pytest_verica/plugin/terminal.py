@@ -75,6 +75,10 @@ class Terminal:
             write(f"warning: {warning}", yellow=True)
         if self._controller.report_path is not None:
             write(f"report: {self._controller.report_path}")
+        if self._controller.html_path is not None:
+            write(f"HTML report: {self._controller.html_path}")
+        for command in self._controller.commands:
+            write(command)
 
     def _eval(self, reporter: TerminalReporter, found: EvalSummary, gate: GateResult | None) -> None:
         totals, record = found.totals, found.record
@@ -85,8 +89,10 @@ class Terminal:
             reporter.write_line(f"  95 % interval {low} to {high} (Wilson)")
         for criterion in record.criteria:
             counts = totals.criteria.get(criterion.id)
-            if counts is not None and counts.ran and len(record.criteria) > 1:
+            if counts is not None and counts.ran and (len(record.criteria) > 1 or counts.parts is not None):
                 reporter.write_line(f"  {criterion.name}: {rate_line(counts)}")
+            for line in () if counts is None or counts.parts is None else counts.parts.sentences():
+                reporter.write_line(f"    {line}")
         if gate is not None:
             name = "gate" if record.gate is None else f"gate (≥ {_percent(record.gate.get('pass_rate'))})"
             self._gate(reporter, name, gate)

@@ -39,6 +39,13 @@ class SavedRun:
         self.path = path
         self.number = number
 
+    @classmethod
+    def of(cls, summary: RunSummary) -> SavedRun:
+        """A run whose journal has just been read, or written."""
+        run = cls(summary.header.id, summary.journal)
+        run.summary = summary
+        return run
+
     @property
     def name(self) -> str:
         """`#0042`, or the id of a run that has no number."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from pytest_verica.report.parts import PartTally
 from pytest_verica.report.totals import Calls, Cost, Counts, Tokens
 from pytest_verica.run import CaseRecord, VerdictRecord
 from pytest_verica.usage import Usage
@@ -17,11 +18,12 @@ _ZERO = Decimal(0)
 class Tally:
     """Counts of verdicts that can be taken back."""
 
-    __slots__ = ("missed", "not_evaluated", "outcomes", "reused")
+    __slots__ = ("missed", "not_evaluated", "outcomes", "parts", "reused")
 
     def __init__(self) -> None:
         self.outcomes = {"pass": 0, "fail": 0, "na": 0, "error": 0}
         self.missed = self.not_evaluated = self.reused = 0
+        self.parts: PartTally | None = None
 
     def add(self, record: VerdictRecord, by: int = 1) -> None:
         """by: 1, or -1 to take it back."""
@@ -33,11 +35,15 @@ class Tally:
             self.not_evaluated += by
         if record.reused is not None:
             self.reused += by
+        if grade["details"]:
+            self.parts = self.parts or PartTally()
+            self.parts.add(grade["details"], by)
 
     def counts(self, effective_n: float | None = None) -> Counts:
         o = self.outcomes
+        parts = None if self.parts is None else self.parts.parts()
         return Counts(
-            o["pass"], o["fail"], o["na"], o["error"], self.missed, self.not_evaluated, self.reused, effective_n
+            o["pass"], o["fail"], o["na"], o["error"], self.missed, self.not_evaluated, self.reused, effective_n, parts
         )
 
 

@@ -8,6 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from pytest_verica.report.parts import Parts
+from pytest_verica.report.samples import Samples
 from pytest_verica.stats.proportion import Interval, wilson
 from pytest_verica.usage import Usage
 
@@ -19,7 +21,7 @@ class Counts:
     passed, failed, na, error: the four outcomes, which add up to `ran`; missed: failed or errored ones that a gate
     counts in place of a failed test; not_evaluated: those that a run condition decided; reused: whole verdicts taken
     from an earlier run; effective_n: what the graded ones are worth where cases were sampled several times, None
-    where each stands for itself.
+    where each stands for itself; parts: what stands inside the verdicts of one judge, None where nothing does.
     """
 
     passed: int = 0
@@ -30,6 +32,7 @@ class Counts:
     not_evaluated: int = 0
     reused: int = 0
     effective_n: float | None = None
+    parts: Parts | None = None
 
     @property
     def graded(self) -> int:
@@ -64,6 +67,7 @@ class Counts:
             "missed": self.missed,
             "not_evaluated": self.not_evaluated,
             "reused": self.reused,
+            **({} if self.parts is None else self.parts.to_json()),
         }
 
 
@@ -150,8 +154,13 @@ class Latency:
 
 @dataclass(frozen=True)
 class Totals:
-    """What an eval, or a run, adds up to. criteria: by id of the criterion, empty for a whole run; outputs: (case,
-    sample) pairs that have an output; failed_outputs: those whose target failed."""
+    """What an eval, or a run, adds up to.
+
+    criteria: by id of the criterion, empty for a whole run; outputs: (case, sample) pairs that have an output;
+    failed_outputs: those whose target failed; samples: criterion → case → the outcomes of its samples, empty where
+    each case was sampled once; priced_outputs: outputs whose cost is known; sampling_calls: model calls behind the
+    outputs, made or reused.
+    """
 
     counts: Counts
     cost: Cost
@@ -161,6 +170,9 @@ class Totals:
     criteria: Mapping[str, Counts] = field(default_factory=dict)
     outputs: int = 0
     failed_outputs: int = 0
+    samples: Mapping[str, Mapping[str, Samples]] = field(default_factory=dict)
+    priced_outputs: int = 0
+    sampling_calls: int = 0
 
 
 def dollars(amount: Decimal | None) -> float | None:

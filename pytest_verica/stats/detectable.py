@@ -1,4 +1,4 @@
-"""The smallest drop that a number of cases can show: what a comparison of two runs would find, and what it would miss."""
+"""The smallest drop that a number of cases can show, and what a comparison of two runs would miss."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Difference:
-    """Rate under B minus rate under A, from -1 to 1, with its interval. n: pairs, or cases; method: the formula's name."""
+    """Rate under B minus rate under A, from -1 to 1, with its interval. n: pairs, or cases; method: the name of its
+    formula."""
 
     estimate: float
     low: float

@@ -10,7 +10,7 @@
   const byId = (id) => document.getElementById(id);
   const index = JSON.parse(byId("verica-index").textContent);
   const parsed = new Map();
-  const view = { eval: 0, filter: "all", criterion: -1, query: "", page: 0, rows: [], open: new Set(), at: -1, marked: null };
+  const view = { eval: -1, filter: "all", criterion: -1, query: "", page: 0, rows: [], open: new Set(), at: -1, marked: null };
 
   const make = (tag, className, text) => {
     const element = document.createElement(tag);
@@ -269,7 +269,7 @@
     const sample = Number(parts.get("sample") || 0);
     const row = index.evals[number].cases.findIndex((each) => each[0] === parts.get("case") && each[1] === sample);
     if (row < 0) return false;
-    setEval(number);
+    if (number !== view.eval) setEval(number);
     Object.assign(view, { query: "", marked: parts.get("criterion") });
     byId("verica-search").value = "";
     view.open.add(row);

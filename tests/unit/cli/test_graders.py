@@ -6,7 +6,7 @@ from pytest_verica.graders.registry import GRADERS
 from pytest_verica.judge.registry import JUDGES, KINDS
 from tests.unit.cli.conftest import Verica
 
-# The order of the selector, as it was asked for; some of them are not there yet.
+# The order of the selector, as it was asked for; judges of ours come last.
 SELECTOR = [
     "text_check",
     "number_check",
@@ -21,6 +21,7 @@ SELECTOR = [
     "score_model",
     "rubric_model",
     "pairwise_model",
+    "preset",
 ]
 
 

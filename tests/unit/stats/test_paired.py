@@ -57,7 +57,7 @@ def test_bounds(both: int, first: int, second: int, neither: int) -> None:
 
 
 def test_means_equal_those_of_scipy() -> None:
-    source = random.Random(5)  # noqa: S311
+    source = random.Random(5)
     for n in (2, 5, 40):
         differences = [source.choice([-0.4, -0.2, 0, 0, 0.2, 0.6]) + source.random() / 100 for _ in range(n)]
         found = mean_difference(differences)
