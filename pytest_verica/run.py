@@ -90,7 +90,8 @@ class RunHeader(_Saved):
 
     id: unique, sorts by time; started: ISO 8601 in UTC; command: the command line; versions: by package name;
     host: facts such as system, python, cpus; settings: option → (value, where it came from), those in force that are
-    not the default; shard: "2/5", None where the run is whole.
+    not the default; shard: "2/5", None where the run is whole; prices: hash of the price tables in force, None where
+    it is not known.
     """
 
     id: str
@@ -102,6 +103,7 @@ class RunHeader(_Saved):
     git: Git = Git()
     settings: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
     shard: str | None = None
+    prices: str | None = None
     journal: int = JOURNAL_VERSION
 
     def to_json(self) -> dict[str, Any]:
@@ -119,7 +121,7 @@ class RunHeader(_Saved):
 class CriterionRecord:
     """A criterion as it ran. id: unique in its eval, as node ids show it; config: whole, as written; hash: of its
     content; version: 1, 2, … in order of first use, None where versions are not kept; judge_hash: identity of the
-    judge, None for graders that ask no model."""
+    judge, None for graders that ask no model; code_hash: of the user's code behind it, None where it cannot be seen."""
 
     id: str
     name: str
@@ -128,6 +130,7 @@ class CriterionRecord:
     hash: str
     version: int | None = None
     judge_hash: str | None = None
+    code_hash: str | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,10 @@ class EvalRecord(_Saved):
     where the target is no prompt; prompt_version: 1, 2, … in order of first use, None where versions are not kept;
     model: {provider, name, base_url}, None where the target is no model; params: sampling parameters sent; gate: its
     configuration, None where there is none; repeat: samples per case; planned: verdicts of the whole eval;
-    selected: those that this run set out to make; partial: why selected is less than planned, None for a whole run.
+    selected: those that this run set out to make; partial: why selected is less than planned, None for a whole run;
+    code_hash: of the user's code that makes outputs, None where it cannot be seen; identity: hash over everything that
+    decides the verdicts, None where a part cannot be known; history: the rates of earlier whole runs (`Earlier`), None
+    where there is none; reused_from: {run, prices_changed} where verdicts of an earlier run were taken over, else None.
     """
 
     id: str
@@ -160,6 +166,10 @@ class EvalRecord(_Saved):
     gate: Mapping[str, Any] | None = None
     repeat: int = 1
     partial: str | None = None
+    code_hash: str | None = None
+    identity: str | None = None
+    history: Mapping[str, Any] | None = None
+    reused_from: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "criteria": [vars(criterion) for criterion in self.criteria]}

@@ -52,6 +52,7 @@ SIBLINGS: Mapping[str, frozenset[str]] = {
     "template": frozenset({"path"}),
     "golden": frozenset({"path", "template"}),
     "formula": frozenset({"path", "template"}),
+    "compare": frozenset({"report"}),
     "report": frozenset({"store"}),
     # `verica ui` and `verica label` start the pages: the command is how a person opens that door.
     "cli": frozenset({"ui"}),

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from pytest_verica.cli.calibrate import calibrate
+from pytest_verica.cli.compare import compare
 from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
@@ -38,6 +39,7 @@ def verica() -> None:
 
 
 verica.add_command(calibrate)
+verica.add_command(compare)
 verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)

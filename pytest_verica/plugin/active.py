@@ -15,10 +15,12 @@ from pytest_verica.evals.load import is_eval_file
 from pytest_verica.plugin.bench import Bench
 from pytest_verica.plugin.controller import Controller
 from pytest_verica.plugin.evals import Evals
+from pytest_verica.plugin.facts import price_hash
 from pytest_verica.plugin.functions import Functions
 from pytest_verica.plugin.nodes import EvalFile
 from pytest_verica.plugin.recording import Recording
 from pytest_verica.plugin.reports import Reports
+from pytest_verica.plugin.reuse import Reuse
 from pytest_verica.plugin.roles import Role, role_of
 from pytest_verica.plugin.running import Running
 from pytest_verica.plugin.settings import Settings, read_settings
@@ -46,10 +48,14 @@ def activate(config: pytest.Config) -> None:
     if isinstance(baseline, Baseline):
         role.baseline = baseline.facts()
     evals = Evals(config, settings, role.baseline)
-    recording = Recording(evals, as_lines=not role.reports)
+    reuse = None
+    if settings.reuse:
+        identity = lambda ready: evals.code_of(ready).identity  # noqa: E731
+        reuse = Reuse(config.rootpath, role.run_id, identity, lambda: price_hash(config, settings))
+    recording = Recording(evals, as_lines=not role.reports, reuse=reuse)
     reports = Reports(evals, settings, recording)
     answering = Answering(config, settings, role, evals)
-    running = Running(config, answering, reports, recording)
+    running = Running(config, answering, reports, recording, reuse)
     controller = Controller(config, settings, role.run_id, baseline) if role.reports else None
     register(role, "verica-role")
     register(reports, "verica-reports")

@@ -20,6 +20,7 @@ from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.baseline import Baseline
 from pytest_verica.report.failure import excerpt
 from pytest_verica.report.gates import Judging
+from pytest_verica.report.history import History
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
 from pytest_verica.report.saved import SavedRun, keep_head
@@ -42,6 +43,7 @@ class Controller:
         self._config = config
         self._settings = settings
         self._run_id = run_id
+        self._history = History(config.rootpath, run_id)
         self._baseline = baseline
         self._keeping: Keeping | None = None
         self._crashed: list[tuple[str, str]] = []
@@ -144,10 +146,20 @@ class Controller:
                 self._keeping = Keeping(folder, run_header(self._config, self._settings, self._run_id))
             except StoreError as error:
                 pytest.exit(f"nothing can be recorded: {error}", returncode=pytest.ExitCode.USAGE_ERROR)
+        if isinstance(record, EvalRecord) and not self._keeping.knows(record.id):
+            record, line = self._placed(record), None
         self._keeping.add(record, line)
         if isinstance(record, VerdictRecord):
             graded = self._config.hook.pytest_verica_graded
             graded(case_id=record.case, criterion_id=record.criterion, grade=record.grade)
+
+    def _placed(self, record: EvalRecord) -> EvalRecord:
+        """The record with what is known of earlier runs."""
+        try:
+            return self._history.placed(record)
+        except StoreError as error:
+            self.warnings.append(str(error))
+            return record
 
     def _knows(self, eval_id: str) -> bool:
         return self._keeping is not None and self._keeping.knows(eval_id)

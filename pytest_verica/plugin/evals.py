@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_verica.case import Case
+from pytest_verica.engine.identity import EvalCode, eval_code
 from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.config import EvalSpec
@@ -43,8 +44,17 @@ class Evals:
         self._replaced: set[str] = set()
         self._planned: dict[str, int] = {}
         self._places: dict[str, Place] = {}
+        self._tests: dict[str, list[Callable[..., Any]]] = {}
+        self._code: dict[str, EvalCode] = {}
         self._baseline = baseline
         self._sample_hook = config.hook.pytest_verica_sample
+        hook = config.hook
+        self._code_hooks = (
+            hook.pytest_verica_sample,
+            hook.pytest_verica_grade,
+            hook.pytest_verica_graders,
+            hook.pytest_verica_providers,
+        )
         self.by_id: dict[str, Eval] = {}
         self.kinds: Mapping[str, GraderKind] = KINDS.extended(_registered(config.hook.pytest_verica_graders()))
         self.providers: Mapping[str, ProviderKind] = {
@@ -64,9 +74,16 @@ class Evals:
         return self.add(spec, load_golden(spec), nodeid)
 
     def add(
-        self, spec: EvalSpec, golden: GoldenSet, eval_id: str, *, function: bool = False, whole: bool = False
+        self,
+        spec: EvalSpec,
+        golden: GoldenSet,
+        eval_id: str,
+        *,
+        test: Callable[..., Any] | None = None,
+        whole: bool = False,
     ) -> Eval:
-        """Checks an eval and keeps it. whole: its golden set holds only what the options left already.
+        """Checks an eval and keeps it. test: the marked function, None for a file's; whole: its golden set holds only
+        what the options left already.
 
         Raises:
             ConfigError: everything that is wrong with it.
@@ -74,7 +91,7 @@ class Evals:
         spec = self._as_set(spec)
         for warning in golden.warnings:
             warnings.warn(pytest.PytestWarning(f"{eval_id}: {warning}"), stacklevel=2)
-        ready = self.ready(spec, golden, eval_id, function=function)
+        ready = self.ready(spec, golden, eval_id, function=test is not None)
         problems = [Problem(text, spec.place(("model",))) for text in self._missing_credentials(ready)]
         problems += self._gate_problems(spec, ready, whole)
         twin = next((e for e in self.by_id.values() if e.config.name == ready.config.name and e.id != eval_id), None)
@@ -84,10 +101,21 @@ class Evals:
         if problems:
             raise ConfigError(problems)
         self.by_id[eval_id] = ready
+        self._tests[eval_id] = [] if test is None else [test]
         self._places[eval_id] = spec.place(("gate", "baseline"))
         cases = len(ready.golden) if whole else len(self.cases_of(ready))
         self._planned[eval_id] = cases * len(ready.criteria) * ready.config.repeat
         return ready
+
+    def code_of(self, ready: Eval) -> EvalCode:
+        """What is known of the user's code behind an eval; looked at once."""
+        found = self._code.get(ready.id)
+        if found is None and ready.id not in self.by_id:
+            return EvalCode(None, {criterion.id: None for criterion in ready.criteria}, None)  # of a `verica` fixture
+        if found is None:
+            hooks = [impl.function for hook in self._code_hooks for impl in hook.get_hookimpls()]
+            found = self._code[ready.id] = eval_code(ready, [*hooks, *self._tests.get(ready.id, ())], self._root)
+        return found
 
     def ready(self, spec: EvalSpec, golden: GoldenSet, eval_id: str, *, function: bool = False) -> Eval:
         """An eval that can run, not kept.

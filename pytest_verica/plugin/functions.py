@@ -77,7 +77,7 @@ class Functions:
         golden = load_golden(spec)
         if not getattr(metafunc, "_calls", []):
             # With parameters of the test's own beside it, the cases are known only when all are combined.
-            self._evals.add(spec, golden, definition.nodeid, function=True)
+            self._evals.add(spec, golden, definition.nodeid, test=metafunc.function)
         return spec, golden
 
     def _case_axis(self, metafunc: pytest.Metafunc, golden: GoldenSet) -> None:
@@ -119,7 +119,7 @@ class Functions:
         spec = self._specs[test]
         narrowed = spec.config.golden_set is not None  # the cases beside the parameters are what the options leave
         golden = golden_set_from_rows(named, test)
-        ready = self._evals.add(spec, golden, test, function=True, whole=narrowed)
+        ready = self._evals.add(spec, golden, test, test=functions[0].obj, whole=narrowed)
         left = {case.id for case in (golden if narrowed else self._evals.cases_of(ready))}
         return {name: case for name, case in zip(rows, golden, strict=True) if case.id in left}
 

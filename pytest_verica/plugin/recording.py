@@ -13,6 +13,7 @@ from pytest_verica.engine.plan import Eval
 from pytest_verica.evals.prompt import prompt_json
 from pytest_verica.grade import Grade, GradeError
 from pytest_verica.plugin.evals import Evals
+from pytest_verica.plugin.reuse import Reuse
 from pytest_verica.plugin.ticket import Ticket
 from pytest_verica.run import CaseRecord, CriterionRecord, EvalRecord, Record, Reported, VerdictRecord
 
@@ -23,8 +24,9 @@ BENCH = pytest.StashKey[Callable[[], "list[Record | str]"]]()
 class Recording:
     """Makes records; where they go is another's business. as_lines: they have to cross to another process."""
 
-    def __init__(self, evals: Evals, *, as_lines: bool) -> None:
+    def __init__(self, evals: Evals, *, as_lines: bool, reuse: Reuse | None = None) -> None:
         self._evals = evals
+        self._reuse = reuse
         self._as_lines = as_lines
         self._selected: dict[str, int] = {}
         self._unplanned: dict[str, int] = {}
@@ -59,7 +61,16 @@ class Recording:
             self._cases_written.add(ticket.key)
             records.append(_case_record(ticket, result))
         records.append(
-            VerdictRecord(ready.id, case.id, ticket.criterion.id, ticket.sample, node_id, grade.to_json(), told)
+            VerdictRecord(
+                ready.id,
+                case.id,
+                ticket.criterion.id,
+                ticket.sample,
+                node_id,
+                grade.to_json(),
+                told,
+                None if result is None else result.taken_from.get(ticket.criterion.id),
+            )
         )
         return [record.to_line() for record in records] if self._as_lines else [*records]
 
@@ -68,6 +79,7 @@ class Recording:
         prompt = None if config.prompt is None else prompt_json(config.prompt)
         planned = self._unplanned.get(ready.id) or self._evals.planned(ready)
         selected = self.selected(ready)
+        code = self._evals.code_of(ready)
         return EvalRecord(
             id=ready.id,
             name=config.name,
@@ -82,6 +94,7 @@ class Recording:
                     c.version_hash,
                     None,
                     c.judge_hash,
+                    code.criteria[c.id],
                 )
                 for c in ready.criteria
             ),
@@ -97,6 +110,9 @@ class Recording:
             gate=None if config.gate is None else config.gate.model_dump(),
             repeat=config.repeat,
             partial=None if selected == planned else f"{selected} of {planned} verdicts were selected",
+            code_hash=code.target,
+            identity=code.identity,
+            reused_from=None if self._reuse is None else self._reuse.told(ready),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -12,6 +12,8 @@ import pytest
 from pytest_verica.plugin.controller import Controller
 from pytest_verica.plugin.live import Live
 from pytest_verica.plugin.settings import Settings
+from pytest_verica.report.detectable import most_detectable
+from pytest_verica.report.samples import pass_hat
 from pytest_verica.report.summary import EvalSummary
 from pytest_verica.report.totals import Cost, Counts, Totals
 from pytest_verica.run import RUN_GATE, GateResult
@@ -86,7 +88,9 @@ class Terminal:
         interval = totals.counts.interval
         if interval is not None:
             low, high = _percent(interval.low), _percent(interval.high)
-            reporter.write_line(f"  95 % interval {low} to {high} (Wilson)")
+            reporter.write_line(f"  95 % interval {low} to {high} (Wilson); {drop_words(found)}")
+        for line in (*history_lines(found), *repeat_lines(found)):
+            reporter.write_line(f"  {line}")
         for criterion in record.criteria:
             counts = totals.criteria.get(criterion.id)
             if counts is not None and counts.ran and (len(record.criteria) > 1 or counts.parts is not None):
@@ -103,6 +107,39 @@ class Terminal:
     def _gate(self, reporter: TerminalReporter, name: str, gate: GateResult) -> None:
         colour = {"passed": "green", "failed": "red", "skipped": "yellow"}[gate.status]
         reporter.write_line(f"  {name} {gate.status}: {'; '.join(gate.reasons)}", **{colour: True})
+
+
+def drop_words(found: EvalSummary) -> str:
+    """`smallest drop that 20 cases could show: 37 points`, at best."""
+    drop = most_detectable(found.totals)
+    if drop.drop is None:
+        return f"{drop.n} cases could show no drop against another run ({drop.needed} are the least)"
+    points = f"{drop.drop * 100:.1f}".removesuffix(".0")
+    return f"smallest drop that {drop.n} cases could show: {points} points"
+
+
+def history_lines(found: EvalSummary) -> Iterator[str]:
+    """What earlier runs reached, and what was taken over from one."""
+    record, counts = found.record, found.totals.counts
+    if record.history is not None:
+        last, mean = record.history["last"], record.history["mean"]
+        several = f"; mean of the last {mean['runs']}: {_percent(mean['rate'])}" if mean["runs"] > 1 else ""
+        yield f"last run {_percent(last['rate'])} ({last['passed']} of {last['graded']}){several}"
+    if record.reused_from is not None and counts.reused:
+        prices = "; prices have changed since, costs are those of then" if record.reused_from["prices_changed"] else ""
+        yield f"{counts.reused} of {counts.ran} verdicts reused of the run {record.reused_from['run']}{prices}"
+
+
+def repeat_lines(found: EvalSummary) -> Iterator[str]:
+    """pass^k where cases were sampled several times."""
+    if found.totals.samples:
+        parts = [
+            f"{_percent(each['rate'])} {each['k']}×"
+            for each in pass_hat(found.totals.samples, found.record.repeat)
+            if each["rate"] is not None
+        ]
+        if parts:
+            yield f"passes every time (pass^k): {', '.join(parts)}"
 
 
 def rate_line(counts: Counts) -> str:

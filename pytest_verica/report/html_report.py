@@ -21,6 +21,7 @@ from pytest_verica.report.html_data import HtmlData, script_json
 from pytest_verica.report.look import look_css, page_file
 from pytest_verica.report.run_lines import SIGNS
 from pytest_verica.report.saved import SavedRun, status_of
+from pytest_verica.report.standing import standing
 
 LONGEST_CONFIG = 20_000
 _PILLS = {"passed": "pass", "failed": "fail", "skipped": "na", "interrupted": "warn", "incomplete": "warn", None: "na"}
@@ -71,6 +72,7 @@ def _figures(run: SavedRun, script: str) -> str:
                 found["id"]: {each["id"]: each["name"] for each in found["criteria"]} for found in head["evals"]
             },
             what_ran=_what_ran,
+            standing=standing,
             pills=_PILLS,
             filters=_FILTERS,
         )

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pytest_verica.errors import StoreError
+from pytest_verica.report.detectable import most_detectable
+from pytest_verica.report.samples import pass_hat
 from pytest_verica.report.summary import CaseLine, EvalSummary, RunSummary, read_run
 from pytest_verica.report.totals import Totals
 from pytest_verica.run import RUN_GATE, GateResult, shown_of
@@ -130,6 +132,7 @@ def _run(run: RunSummary) -> dict[str, Any]:
         "versions": dict(header.versions),
         "host": dict(header.host),
         "git": vars(header.git),
+        "prices": header.prices,
         "settings": {name: {"value": value, "source": source} for name, (value, source) in header.settings.items()},
     }
 
@@ -165,6 +168,12 @@ def _eval(summary: EvalSummary, gate: GateResult | None) -> dict[str, Any]:
         "planned": record.planned,
         "selected": record.selected,
         "partial": record.partial,
+        "code_hash": record.code_hash,
+        "identity": record.identity,
+        "history": record.history,
+        "reused_from": record.reused_from,
+        "detectable_drop": most_detectable(summary.totals).to_json(),
+        "pass_hat": pass_hat(summary.totals.samples, record.repeat) if summary.totals.samples else [],
         "gate": _gate(record.gate, gate),
         **_totals_of(summary.totals),
     }

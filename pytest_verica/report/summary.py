@@ -155,8 +155,7 @@ class _EvalReader:
             assert isinstance(replaced, VerdictRecord)
             tally.add(replaced, -1)
         tally.add(record)
-        if record.reused is None:
-            self.spending.grading.add(record.grade)
+        self.spending.grading.add(record.grade)  # one that was taken over says itself that it costs nothing now
         if self.record.repeat > 1:
             self._outcomes.setdefault(name, {})[row] = record.grade["outcome"]
 

@@ -315,7 +315,10 @@ def test_labels_that_all_pass(suite: Suite) -> None:
         ({"max_errors": 1.0}, "max_errors"),
         ({"pass_rate": 0.9, "confidence": 0.95}, "25 are needed"),
         ({"calibrated": True}, "not in this version"),
-        ({"baseline": {"max_regressions": 0}}, "not in this version"),
+        ({"max_errors": 1}, "cannot fail for errors"),
+        ({"max_na": 1}, "cannot fail"),
+        ({"repeat": {"min_passes": 2}}, "min_passes is 2 and each case is sampled 1 times"),
+        ({"max_cost_per_case": 0.1}, "cannot fail for its cost"),
     ],
 )
 def test_gate_that_cannot_fail_or_cannot_be_passed(suite: Suite, gate: Any, said: str) -> None:
