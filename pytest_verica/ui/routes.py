@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_verica.ui.alignment import judge_page
 from pytest_verica.ui.answers import Handler
+from pytest_verica.ui.comparison import compare_page
 from pytest_verica.ui.judges_page import judges_page
 from pytest_verica.ui.label import act, card, columns, label_page, who_page
 from pytest_verica.ui.loop import evaluate, instructions, plan, progress, stop
@@ -20,6 +21,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/label/card", card),
     ("POST", "/label/act", act),
     ("POST", "/label/columns", columns),
+    ("GET", "/compare", compare_page),
     ("GET", "/judges", judges_page),
     ("GET", "/judge", judge_page),
     ("POST", "/judge/flip", flip),
