@@ -206,14 +206,13 @@ def test_two_people_and_two_tabs_at_once(browser: Browser, site: Site) -> None:
 
 
 class Served:
-    """`verica ui` as a process of its own, which can be killed."""
+    """A `verica` command as a process of its own, which can be killed. address: that of the page it opens."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, *command: str) -> None:
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-c", "from pytest_verica.cli import main; main()", "ui", "--no-browser"]
-        self.process = subprocess.Popen(
-            [*command, "--labeller", "ana"], cwd=site.path, env=environment, stdout=subprocess.PIPE, text=True
-        )
+        verica = [sys.executable, "-c", "from pytest_verica.cli import main; main()"]
+        given = [*verica, *command, "--no-browser", "--labeller", "ana"]
+        self.process = subprocess.Popen(given, cwd=site.path, env=environment, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         self.address = self.process.stdout.readline().strip()
         assert self.address.startswith("http://127.0.0.1:"), self.address
@@ -227,10 +226,11 @@ class Served:
 
 def test_a_kill_in_the_middle_loses_no_answer_that_was_confirmed_and_doubles_none(browser: Browser, site: Site) -> None:
     confirmed = 0
-    for _ in range(4):
-        server = Served(site)
+    for _ in range(3):
+        server = Served(site, "label", "refunds", "--criterion", "helpful")
         try:
-            start(browser, server.address, f"{confirmed + 1} of 50")
+            browser.open(server.address)
+            browser.until_says("#place", f"{confirmed + 1} of 50")
             for _ in range(3):
                 judge_by_key(browser)
                 confirmed += 1
@@ -247,7 +247,7 @@ def test_a_kill_in_the_middle_loses_no_answer_that_was_confirmed_and_doubles_non
 
 
 def test_the_command_ends_quietly_at_an_interrupt(site: Site) -> None:
-    server = Served(site)
+    server = Served(site, "ui")
     try:
         assert urlsplit(server.address).hostname == "127.0.0.1"
         server.process.send_signal(signal.SIGINT)
