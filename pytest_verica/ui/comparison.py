@@ -42,9 +42,9 @@ class Compared:
 
 
 def _compared(found: RunComparison, each: EvalComparison) -> Compared:
-    kinds = [[flip for flip in each.flips if flip.fixed is fixed] for fixed in (False, True)]
-    shown = [list(_with_sides(found, each, flips[:MOST_FLIPS])) for flips in kinds]
-    return Compared(each, *shown, *map(len, kinds))
+    broke, fixed = ([flip for flip in each.flips if flip.fixed is kind] for kind in (False, True))
+    shown = [list(_with_sides(found, each, flips[:MOST_FLIPS])) for flips in (broke, fixed)]
+    return Compared(each, shown[0], shown[1], len(broke), len(fixed))
 
 
 def _with_sides(found: RunComparison, each: EvalComparison, flips: Sequence[Flip]) -> Iterator[Flipped]:

@@ -10,7 +10,7 @@ from pytest_verica.calibration.history import Point
 from pytest_verica.stats.threshold import Cut
 
 WIDTH, HEIGHT = 640, 260
-LEFT, RIGHT, TOP, BOTTOM = 46, 16, 24, 34
+LEFT, RIGHT, TOP, BOTTOM = 72, 16, 24, 34
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,14 @@ class Frame:
 
     def y(self, value: float) -> float:
         return HEIGHT - BOTTOM - (value - self.floor) / ((1 - self.floor) or 1) * (HEIGHT - TOP - BOTTOM)
+
+    @property
+    def left(self) -> int:
+        return LEFT
+
+    @property
+    def right(self) -> int:
+        return WIDTH - RIGHT
 
     @property
     def marks(self) -> list[tuple[float, float]]:

@@ -21,6 +21,7 @@ from pytest_verica.calibration.label_file import LabelFile, labels_of
 from pytest_verica.calibration.queue import MOST, Queued, draw_queue, first_unlabelled
 from pytest_verica.calibration.screen import spoken_columns
 from pytest_verica.errors import VericaError
+from pytest_verica.run import CaseRecord
 from pytest_verica.ui.columns import choose_columns, chosen_columns
 from pytest_verica.ui.judges import judged_run
 from pytest_verica.ui.showing import Part, inputs_of, output_of, showable
@@ -101,7 +102,7 @@ class Deck:
         said = [own[queued.output.key].verdict for queued in self.queue if queued.output.key in own]
         columns = self._available()
         return Screen(
-            card=self._card(max(0, position), own, columns) if position < len(self.queue) else None,
+            card=self._card(max(0, position), own) if position < len(self.queue) else None,
             total=len(self.queue),
             labelled=sum(verdict != "skipped" for verdict in said),
             skipped=said.count("skipped"),
@@ -156,7 +157,7 @@ class Deck:
             "this output is no longer among those to label: the eval was run again meanwhile; load the page again"
         )
 
-    def _card(self, position: int, own: Mapping[tuple[str, str], Label], available: list[str]) -> Card:
+    def _card(self, position: int, own: Mapping[tuple[str, str], Label]) -> Card:
         output = self.queue[position].output
         case = self.run.case(output)
         mine = own.get(output.key)
@@ -165,7 +166,7 @@ class Deck:
             case=output.case,
             sample=output.sample,
             output_hash=output.output_hash,
-            inputs=inputs_of(case.columns, self._shown(available)),
+            inputs=inputs_of(case.columns, self._shown(case)),
             output=output_of(case.output),
             verdict=None if mine is None else mine.verdict,
             note=None if mine is None else mine.note,
@@ -174,12 +175,14 @@ class Deck:
     def _available(self) -> list[str]:
         return showable(self.run.case(self.queue[0].output).columns) if self.queue else []
 
-    def _shown(self, available: list[str]) -> list[str]:
-        """The chosen columns; else those that the prompts speak of; else all of them."""
+    def _shown(self, case: CaseRecord) -> list[str]:
+        """The chosen columns; else those that the prompts speak of; else all of them. A column that only repeats the
+        output, as a recorded answer's does, is shown where it was chosen."""
         chosen = chosen_columns(self.root, self.run.eval.id)
         if chosen is not None:
             return chosen
-        return spoken_columns(self.run)
+        text = (case.output or {}).get("text")
+        return [name for name in spoken_columns(self.run) if text is None or case.columns.get(name) != text]
 
 
 def deck(root: Path, eval_id: str, criterion: str, labeller: str, most: int | None = None) -> Deck:

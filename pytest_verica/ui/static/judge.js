@@ -46,8 +46,8 @@
     by("preview").textContent = `Balanced accuracy at ${at}: ${accuracy(at).toFixed(2)} (optimum ${slider.dataset.best})`;
     by("apply").textContent = `Apply ${at}`;
     by("apply").disabled = at === Number(slider.dataset.current) || at <= Number(slider.min);
-    const { low, high } = by("curve").dataset;
-    const x = 46 + (at - low) / (high - low) * (640 - 46 - 16);
+    const [low, high, left, right] = ["low", "high", "left", "right"].map((name) => Number(by("curve").dataset[name]));
+    const x = left + (at - low) / (high - low) * (right - left);
     by("chosen").classList.toggle("unmoved", at === Number(slider.dataset.current));
     by("chosen").setAttribute("x1", x);
     by("chosen").setAttribute("x2", x);

@@ -35,7 +35,16 @@ FILES = {
     "literal_stripped": "prompt: |-\n      Is it good?\n        indented\n\n    # a comment after it\n    pass_at: 1",
     "folded": "prompt: >-\n      Is it\n      good?\n    pass_at: 1",
 }
-WHOLE = "# first comment\nname: demo   # a name\ncriteria:\n  - name: other\n    prompt: not this one\n  - name: tone\n    {}\n# last\n"
+WHOLE = """\
+# first comment
+name: demo   # a name
+criteria:
+  - name: other
+    prompt: not this one
+  - name: tone
+    {}
+# last
+"""
 NEW = [
     "One line: with # signs, {braces} and 'quotes' \"too\"",
     "Two\nlines",
