@@ -108,6 +108,18 @@ class ProviderError(VericaError):
         self.attempts = attempts
         super().__init__(message)
 
+    def again(self) -> ProviderError:
+        """The same for another who waited for the answer: the calls were counted once."""
+        return ProviderError(
+            self.kind,
+            self.message,
+            status=self.status,
+            retry_after_s=self.retry_after_s,
+            retryable=self.retryable,
+            raw=self.raw,
+            attempts=0,
+        )
+
 
 class StoreError(VericaError):
     """The folder of runs and answers cannot be written or read; says which and what to do."""

@@ -15,11 +15,21 @@ Structured = Literal["json_schema", "tool", "json_object"]
 
 
 @dataclass(frozen=True)
+class Rates:
+    """What an endpoint lets an account do in a minute, as the user knows it. None: not limited, or not known."""
+
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+
+
+@dataclass(frozen=True)
 class ModelSpec:
     """A model behind a door.
 
     provider: a registered provider; credential: the NAME of an environment variable, None where the door needs none;
-    base_url: None where the provider has its own; params: sampling parameters as the eval wrote them.
+    base_url: None where the provider has its own; params: sampling parameters as the eval wrote them; api: which of the
+    provider's APIs is spoken, None for its usual one; rates: of its endpoint, None where none are set (no part of what
+    is asked).
     """
 
     provider: str
@@ -27,6 +37,8 @@ class ModelSpec:
     credential: str | None = None
     base_url: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
+    api: str | None = None
+    rates: Rates | None = field(default=None, compare=False)
 
     @property
     def endpoint(self) -> tuple[str, str | None, str | None]:
@@ -90,8 +102,11 @@ class Request:
     @cached_property
     def content(self) -> dict[str, Any]:
         """The question itself, without the door it goes through: JSON."""
-        answer = self.answer
+        answer, api = self.answer, self.model.api
+        # Left out where it is the usual one, so that answers bought before there was another are found.
+        spoken = {} if api is None else {"api": api}
         return {
+            **spoken,
             "model": self.model.name,
             "params": dict(self.model.params),
             "messages": [message.to_json() for message in self.messages],

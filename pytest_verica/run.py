@@ -138,14 +138,13 @@ class EvalRecord(_Saved):
     """An eval as it ran.
 
     id: node id of the eval; kind: an eval file or a marked function; golden_set: path under the root, None where the
-    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many it has; prompt: whole, None
-    where the target is no prompt; prompt_version: 1, 2, … in order of first use, None where versions are not kept;
-    model: {provider, name, base_url}, None where the target is no model; params: sampling parameters sent; gate: its
-    configuration, None where there is none; repeat: samples per case; planned: verdicts of the whole eval;
-    selected: those that this run set out to make; partial: why selected is less than planned, None for a whole run;
-    code_hash: of the user's code that makes outputs, None where it cannot be seen; identity: hash over everything that
-    decides the verdicts, None where a part cannot be known; history: the rates of earlier whole runs (`Earlier`), None
-    where there is none; reused_from: {run, prices_changed} where verdicts of an earlier run were taken over, else None.
+    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many; prompt: whole, None where the
+    target is no prompt; prompt_version: 1, 2, … in order of first use, None where not kept; model: {provider, name,
+    base_url}, None where the target is no model; params: sent; left_out: not sent, {criterion (None: own model), model,
+    parameter, value, why}; planned: verdicts of the whole eval; selected: of this run; partial: why that is less;
+    code_hash: of the user's code that makes outputs, identity: over all that decides the verdicts, each None where it
+    cannot be known; history: rates of earlier whole runs (`Earlier`); reused_from: {run, prices_changed}, the run whose
+    verdicts were taken over, else None.
     """
 
     id: str
@@ -170,13 +169,15 @@ class EvalRecord(_Saved):
     identity: str | None = None
     history: Mapping[str, Any] | None = None
     reused_from: Mapping[str, Any] | None = None
+    left_out: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "criteria": [vars(criterion) for criterion in self.criteria]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> EvalRecord:
-        return replace(super().from_json(data), criteria=tuple(CriterionRecord(**item) for item in data["criteria"]))
+        criteria = tuple(CriterionRecord(**item) for item in data["criteria"])
+        return replace(super().from_json(data), criteria=criteria, left_out=tuple(data.get("left_out", ())))
 
 
 def _numbers(costs: Mapping[str, Any]) -> tuple[dict[str, str | None], dict[str, float | None]]:
@@ -191,8 +192,7 @@ class CaseRecord(_Saved):
 
     eval: id of the eval; case: id of the case; original_id: as the golden set wrote it; position: 0-based place in
     the golden set; sample: 0-based index of the sample; columns: the row; output: `Output.to_json()`, None where the
-    target produced none; error: {kind, message, raw, calls} of the target, None where it produced an output; its
-    calls are the model calls that were made in vain.
+    target produced none; error: {kind, message, raw, calls (made in vain)} of the target, None where there is none.
 
     Its line ends with `shown`, the very object that the report shows, whose costs are numbers; the exact decimals
     stand beside it in `exact`. So a report is joined from lines that need not be read again.
@@ -359,18 +359,25 @@ class RunEnd(_Saved):
     interrupted: str | None = None
 
 
-Record: TypeAlias = RunHeader | EvalRecord | CaseRecord | VerdictRecord | GateRecord | RunEnd
+@dataclass(frozen=True)
+class PreflightRecord(_Saved):
+    """What was asked before launch. probes: `model`, and what asking it cost in a grade's keys; notes: for people."""
 
+    probes: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Record: TypeAlias = RunHeader | EvalRecord | CaseRecord | VerdictRecord | GateRecord | PreflightRecord | RunEnd
 _KINDS: dict[str, type[Record]] = {
     "run": RunHeader,
     "eval": EvalRecord,
     "case": CaseRecord,
     "verdict": VerdictRecord,
     "gate": GateRecord,
+    "preflight": PreflightRecord,
     "end": RunEnd,
 }
 _WORD_OF: dict[type[_Saved], str] = {kind: word for word, kind in _KINDS.items()}
-
 
 _TOLD = frozenset({"outcome", "passed", "explanation", "duration_s"})
 _PLAIN = {name: value for name, value in Grade.of(True, "").to_json().items() if name not in _TOLD}

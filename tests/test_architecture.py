@@ -36,7 +36,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("evals",),
     ("graders", "providers", "pricing"),
     ("judge", "engine"),
-    ("store", "compare", "report", "calibration", "importers"),
+    ("store", "compare", "report", "calibration", "importers", "preflight"),
     ("plugin", "cli", "ui"),
 )
 """Ground first. A room imports from the rows before its own, and within its row only what SIBLINGS names."""
@@ -64,8 +64,8 @@ PACKAGE_ITSELF = "__init__"
 
 SEAMS: Mapping[tuple[str, str], frozenset[str]] = {
     # The engine knows the protocols, never a kind of check and never a provider's door. A plain HTTP target is no
-    # model: its endpoint is the engine's own door.
-    ("engine", "graders"): frozenset({"criterion", "protocol"}),
+    # model: its endpoint is the engine's own door. What answers cost is written onto a grade by the same sums.
+    ("engine", "graders"): frozenset({"criterion", "protocol", "spending"}),
     ("engine", "providers"): frozenset({"http_endpoint", "protocol"}),
     # The command starts the pages' server and knows nothing else of them.
     ("cli", "ui"): frozenset({"server"}),

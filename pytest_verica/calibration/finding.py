@@ -18,8 +18,8 @@ from pytest_verica.report.saved import SavedRun, find_run, list_runs
 def find_judges(root: Path, wanted: str, criterion: str | None = None, run: str | None = None) -> list[JudgedRun]:
     """The judges of an eval, each in the last run that it took part in (a whole one where there is one).
 
-    wanted: the eval's id, its name, or the path or file name of its file; criterion: id or name, all where None; run:
-    the name of a run to look at in place of the last.
+    wanted: the eval's id, its name, or the path or file name of its file; criterion: id or name, of a rubric's item
+    `tone.polite`, all where None; run: the name of a run to look at in place of the last.
 
     Raises:
         StoreError: there is none; says what there is.
@@ -30,7 +30,7 @@ def find_judges(root: Path, wanted: str, criterion: str | None = None, run: str 
     for saved, head, judge in _judges(root, run):
         key = (head["id"], judge["id"])
         known.setdefault(key, head["name"])
-        if not _is_called(head, wanted) or (criterion is not None and criterion not in (judge["id"], judge["name"])):
+        if not _is_called(head, wanted) or not _is_of(criterion, judge):
             continue
         (part if head["partial"] else whole).setdefault(key, saved)
     chosen = dict([*part.items(), *whole.items()])
@@ -41,7 +41,14 @@ def find_judges(root: Path, wanted: str, criterion: str | None = None, run: str 
             f"no saved run has a verdict of {what}; run `pytest --verica` first. Judges of the saved runs: {names}"
         )
     ordered = [key for key in known if key in chosen]
-    return [judged for key in ordered for judged in read_judged(chosen[key].path, [key])]
+    found = [judged for key in ordered for judged in read_judged(chosen[key].path, [key])]
+    if criterion is None:
+        return found
+    named = [judged for judged in found if criterion in (judged.criterion.id, judged.criterion.name)]
+    if not named:
+        items = ", ".join(judged.criterion.id for judged in found)
+        raise StoreError(f"the judge has no item {criterion!r}; there are: {items}")
+    return named
 
 
 def file_of(root: Path, run: JudgedRun) -> LabelFile:
@@ -69,6 +76,14 @@ def _judges(root: Path, run: str | None) -> Iterator[tuple[SavedRun, Mapping[str
                 counts = head["totals"]["criteria"].get(judge["id"])
                 if judge["judge_hash"] is not None and counts is not None and counts["graded"]:
                     yield saved, head, judge
+
+
+def _is_of(criterion: str | None, judge: Mapping[str, Any]) -> bool:
+    """Whether the judge, or an item of its rubric, is meant."""
+    if criterion is None:
+        return True
+    names = (judge["id"], judge["name"])
+    return criterion in names or criterion.startswith(tuple(f"{name}." for name in names))
 
 
 def _is_called(head: Mapping[str, Any], wanted: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_verica.calibration.label import output_hash
@@ -81,7 +81,8 @@ def judges_of(record: EvalRecord) -> list[CriterionRecord]:
 
 
 def read_judged(journal: Path, wanted: Sequence[tuple[str, str]] | None = None) -> list[JudgedRun]:
-    """Every judge of a run, in order. wanted: (eval id, criterion id) pairs; all of them where None.
+    """Every judge of a run, in order, a rubric's items after the whole. wanted: (eval id, criterion id) pairs, all of
+    them where None.
 
     Memory grows with the number of verdicts, not with the size of the outputs.
 
@@ -114,8 +115,31 @@ def read_judged(journal: Path, wanted: Sequence[tuple[str, str]] | None = None) 
             found = verdicts.get((eval_record.id, criterion.id), {})
             outputs, unusable = _usable(eval_record.id, found, hashes, places)
             offsets = {(case, sample): at for (name, case, sample), (_, at) in places.items() if name == eval_record.id}
-            runs.append(JudgedRun(header, eval_record, criterion, outputs, unusable, journal, offsets))
+            whole = JudgedRun(header, eval_record, criterion, outputs, unusable, journal, offsets)
+            runs += [whole, *_items_of(whole, found)]
     return runs
+
+
+def _items_of(whole: JudgedRun, verdicts: Mapping[tuple[str, int], VerdictRecord]) -> list[JudgedRun]:
+    """The items of a rubric, each a judge of its own: `tone.polite` for the item `polite` of the criterion `tone`."""
+    found: dict[str, list[JudgedOutput]] = {}
+    for output in whole.outputs:
+        details = verdicts[output.case, output.sample].grade["details"] or {}
+        items = details.get("rubric")
+        for name, item in items.items() if isinstance(items, Mapping) else ():
+            if isinstance(item, Mapping) and isinstance(item.get("met"), bool):
+                judged = replace(output, passed=item["met"], score=None, label=None, reasoning=item.get("reasoning"))
+                found.setdefault(str(name), []).append(judged)
+    return [
+        replace(
+            whole,
+            criterion=replace(
+                whole.criterion, id=f"{whole.criterion.id}.{name}", name=f"{whole.criterion.name}.{name}"
+            ),
+            outputs=tuple(outputs),
+        )
+        for name, outputs in found.items()
+    ]
 
 
 def _usable(

@@ -10,6 +10,7 @@ from pytest_verica.calibration.sample import Labelled, Sample
 from pytest_verica.canonical import content_hash
 from pytest_verica.stats.correction import (
     DRAWS,
+    TAIL,
     Drawn,
     Share,
     lang_reiczigel,
@@ -28,10 +29,11 @@ IntervalMethod = Literal["beta", "lang-reiczigel"]
 
 
 class BetaDrawing(NamedTuple):
-    """seed, draws: of one simulation."""
+    """seed, draws, tail: of one simulation."""
 
     seed: int
     draws: int
+    tail: float
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,10 @@ def corrected_rate(
     criterion: str = "",
     method: IntervalMethod = "beta",
     draws: int = DRAWS,
+    tail: float = TAIL,
 ) -> CorrectedRate:
-    """The true success rate of a run in which the judge passed `passes` of `judged` outputs."""
+    """The true success rate of a run in which the judge passed `passes` of `judged` outputs. tail: what the interval
+    leaves out on each side: its lower end is a one-sided bound at confidence 1 - tail."""
     confusion = sample.confusion
     seed = seed_of(sample.labelled, criterion, passes, judged)
     run = Share(passes, judged)
@@ -130,7 +134,7 @@ def corrected_rate(
     tpr, tnr = _precisions(sample, drawn_from)
     j = None if tpr.rate is None or tnr.rate is None else tpr.rate + tnr.rate - 1
     refusal = _refusal(sample, j, judged)
-    raw, drawn = _estimated(sample, run, drawn_from, (tpr.rate, tnr.rate), BetaDrawing(seed, draws))
+    raw, drawn = _estimated(sample, run, drawn_from, (tpr.rate, tnr.rate), BetaDrawing(seed, draws, tail))
     if refusal is None and raw is None:
         refusal = "No number: outputs of one of the judge's two verdicts were never labelled. Label some of both."
     estimate = None if refusal is not None or raw is None else min(1.0, max(0.0, raw))

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pytest_verica.calibration.gating import Correcting
 from pytest_verica.calibration.judged import JudgedRun, read_judged
 from pytest_verica.case import Case
 from pytest_verica.engine.caller import Caller, CallSettings
@@ -20,7 +21,6 @@ from pytest_verica.engine.plan import Eval, Job
 from pytest_verica.errors import ConfigError, Place, StoreError
 from pytest_verica.evals.config import EvalConfig
 from pytest_verica.evals.criterion import CriterionConfig
-from pytest_verica.evals.gate import GateConfig
 from pytest_verica.evals.load import load_eval
 from pytest_verica.golden import GoldenSet
 from pytest_verica.grade import Grade
@@ -32,7 +32,7 @@ from pytest_verica.output import Output
 from pytest_verica.pricing import Prices
 from pytest_verica.providers.protocol import ProviderKind
 from pytest_verica.providers.registry import PROVIDERS
-from pytest_verica.report.gate import judge_gate
+from pytest_verica.report.gates import NO_BASELINE, Judging
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
 from pytest_verica.run import (
@@ -207,7 +207,7 @@ def _keep(root: Path, plan: Plan, cases: Sequence[CaseRecord], grades: Mapping[t
         for record in _records_of(run):
             if isinstance(record, VerdictRecord):
                 keeping.add(_verdict(record, run, criterion, grades))
-        gate = _gate(keeping, run)
+        gate = _gate(root, keeping, run)
         if gate is not None:
             keeping.add(GateRecord(run.eval.id, gate))
         failed = gate is not None and gate.status == "failed"
@@ -261,14 +261,8 @@ def _verdict(
     return replace(record, grade=grade.to_json(), reported=told, reused=None)
 
 
-def _gate(keeping: Keeping, run: JudgedRun) -> GateResult | None:
+def _gate(root: Path, keeping: Keeping, run: JudgedRun) -> GateResult | None:
     if run.eval.gate is None:
         return None
-    found = keeping.summary().evals[run.eval.id]
-    return judge_gate(
-        GateConfig.model_validate(run.eval.gate),
-        found.totals,
-        planned=run.eval.planned,
-        selected=run.eval.selected,
-        ran=found.totals.counts.ran,
-    )
+    judging = Judging(baseline=NO_BASELINE, corrected=Correcting(root, keeping.folder.journal))
+    return judging.gates(keeping.summary()).get(run.eval.id)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_verica.calibration.gating import Correcting
 from pytest_verica.calibration.judged import JudgedRun
 from pytest_verica.calibration.threshold_edit import with_threshold
 from pytest_verica.canonical import content_hash
 from pytest_verica.errors import ConfigError, Place, StoreError
-from pytest_verica.evals.gate import GateConfig
-from pytest_verica.report.gate import judge_gate
+from pytest_verica.report.gates import NO_BASELINE, Judging
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.summary import read_run
 from pytest_verica.run import EvalRecord, GateRecord, Record, VerdictRecord
@@ -66,7 +66,7 @@ def apply_threshold(root: Path, run: JudgedRun, value: float) -> Applied:
         _keep(folder, root, file, edited, run.journal)
         write_whole(run.journal, lines)
         write_whole(file, [edited])
-        _write_gates_and_report(run)
+        _write_gates_and_report(root, run)
     except (OSError, StoreError) as error:
         undo_threshold(root, run, force=True)
         raise StoreError(f"the threshold was not applied: {error}") from error
@@ -163,22 +163,15 @@ def _regraded(record: VerdictRecord, run: JudgedRun, value: float) -> VerdictRec
     return replace(record, grade=new, reported=told)  # type: ignore[arg-type]
 
 
-def _write_gates_and_report(run: JudgedRun) -> None:
+def _write_gates_and_report(root: Path, run: JudgedRun) -> None:
     """The gate of the eval judged again on what the run adds up to now, and the report made again."""
     assert run.journal is not None
     summary = read_run(run.journal)
-    found = summary.evals[run.eval.id]
     gates = dict(summary.gates)
     old = gates.get(run.eval.id)
     if run.eval.gate is not None and old is not None and old.status != "skipped":
-        record = found.record
-        gates[run.eval.id] = judge_gate(
-            GateConfig.model_validate(record.gate),
-            found.totals,
-            planned=record.planned,
-            selected=record.selected,
-            ran=found.totals.counts.ran,
-        )
+        judging = Judging(baseline=NO_BASELINE, corrected=Correcting(root, run.journal))
+        gates[run.eval.id] = judging.gates(summary)[run.eval.id]
         write_whole(run.journal, _with_gate(run.journal, GateRecord(run.eval.id, gates[run.eval.id])))
     write_report(run.journal, run.journal.with_name("report.json"), gates)
     run.journal.with_name("head.json").unlink(missing_ok=True)

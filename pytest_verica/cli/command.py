@@ -12,7 +12,9 @@ from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
 from pytest_verica.cli.label import label
+from pytest_verica.cli.models import models
 from pytest_verica.cli.presets import presets
+from pytest_verica.cli.providers import providers
 from pytest_verica.cli.report import report
 from pytest_verica.cli.runs import runs
 from pytest_verica.cli.schema import schema
@@ -47,6 +49,8 @@ verica.add_command(label)
 verica.add_command(report)
 verica.add_command(runs)
 verica.add_command(presets)
+verica.add_command(models)
+verica.add_command(providers)
 verica.add_command(schema)
 verica.add_command(show)
 verica.add_command(store)

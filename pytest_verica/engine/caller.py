@@ -6,25 +6,24 @@ Single flight within the process and, through the store's claims, between proces
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from pytest_verica.completion import Answer, Completion, StoredAnswer
 from pytest_verica.embedding import Embedding, EmbeddingRequest
 from pytest_verica.engine.embedding import EmbeddingBatches
-from pytest_verica.engine.limits import Limiter
-from pytest_verica.engine.retry import RetryPolicy
+from pytest_verica.engine.endpoints import Call, CallSettings, Endpoints
+from pytest_verica.engine.expectation import Expectation
+from pytest_verica.engine.meter import turn
 from pytest_verica.errors import ProviderError
 from pytest_verica.pricing import Prices
 from pytest_verica.providers.protocol import Embedder, Provider, ProviderKind
 from pytest_verica.request import ModelSpec, Request
+from pytest_verica.usage import Usage
 
-Mode = Literal["reuse", "fresh", "replay"]
 POLL_S = 0.02
 T = TypeVar("T")
 R = TypeVar("R")
@@ -53,21 +52,6 @@ class AnswerStore(Answers, Protocol):
     def warnings(self) -> list[str]: ...
 
 
-@dataclass(frozen=True)
-class CallSettings:
-    """How models are asked.
-
-    mode: `reuse` stored answers, `fresh` takes none bought before `started` (seconds since the epoch), `replay` takes
-    nothing else; concurrency: calls in flight per endpoint; request_timeout_s: for one call.
-    """
-
-    mode: Mode = "reuse"
-    started: float = 0.0
-    concurrency: int = 16
-    request_timeout_s: float = 120.0
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-
-
 class Caller:
     """The one way to a model in a run."""
 
@@ -84,15 +68,20 @@ class Caller:
         self._recorded = recorded
         self._prices = prices
         self._settings = settings
-        self._providers: dict[tuple[str, str | None, str | None], Provider] = {}
-        self._limiters: dict[tuple[str, str | None, str | None], Limiter] = {}
+        self.endpoints = Endpoints(kinds, settings)
+        self._expectations: dict[tuple[str, bool], Expectation] = {}
         self._flights: dict[str, asyncio.Future[Answer]] = {}
         self._lookups = _Batch(self._look_up)
         self._claims = _Batch(self._claim)
         self._puts = _Batch(self._put)
-        self._embeddings = EmbeddingBatches(self._embed)
-        self._random = random.Random()  # noqa: S311 - spreads retries, nothing secret
-        self.in_flight = 0
+        self._embeddings = EmbeddingBatches(self._embed, self._keep)
+
+    def known(self, request: Request) -> StoredAnswer | None:
+        """The stored answer that a question would get, None where its model would be asked."""
+        kind = self._kinds[request.model.provider]
+        if not kind.calls:
+            return self._same_question(request)
+        return self._look_up([request])[0] if kind.stored else None
 
     async def ask(self, request: Request) -> Answer:
         """The answer to a request; to an EmbeddingRequest, the packed vector that `Embedding.of` reads.
@@ -102,7 +91,9 @@ class Caller:
         """
         while (flight := self._flights.get(request.key)) is not None:
             try:
-                return _shared(await asyncio.shield(flight))
+                return _shared(await turn(asyncio.shield(flight)))
+            except ProviderError as error:
+                raise error.again() from None
             except _Abandoned:
                 continue  # the case that was asking ran out of time: this one asks for itself
         flight = asyncio.get_running_loop().create_future()
@@ -120,16 +111,18 @@ class Caller:
         return answer
 
     @property
+    def in_flight(self) -> int:
+        """Calls under way now."""
+        return self.endpoints.in_flight
+
+    @property
     def warnings(self) -> list[str]:
         """Sentences about the store: what was damaged and set aside."""
         return self._store.warnings
 
     async def aclose(self) -> None:
         await self._embeddings.aclose()
-        for provider in self._providers.values():
-            with contextlib.suppress(Exception):
-                await provider.aclose()
-        self._providers.clear()
+        await self.endpoints.aclose()
         self._store.close()
 
     async def _answer(self, request: Request) -> Answer:
@@ -188,67 +181,81 @@ class Caller:
 
     async def _buy(self, request: Request) -> Answer:
         completion, attempts, latency = await self._call(request)
-        model = request.model
-        cost = self._prices.cost(model.provider, model.name, completion.usage, base_url=model.base_url)
-        stored = self._kinds[model.provider].stored
+        cost = self._cost(request.model, completion.usage)
+        stored = self._kinds[request.model.provider].stored
         if completion.complete and stored:
             await self._puts.add((request, StoredAnswer(completion, cost, latency, time.time())))
         elif stored:
             self._store.release_many([request.key])
         return Answer(completion, cost, Decimal(0), False, attempts, latency)
 
+    def _keep(self, request: EmbeddingRequest, embedding: Embedding, latency: float) -> None:
+        """Stores a vector that was bought for an asker who is gone."""
+        if self._kinds[request.model.provider].stored:
+            cost = self._cost(request.model, embedding.usage)
+            self._puts.add((request, StoredAnswer(embedding.completion(), cost, latency, time.time())))
+
     async def _call(self, request: Request) -> tuple[Completion, int, float]:
         if isinstance(request, EmbeddingRequest) and self._kinds[request.model.provider].calls:
             embedding, attempts, latency = await self._embeddings.embed(request)
             return embedding.completion(), attempts, latency
-        return await self._attempted(request.model, lambda provider: provider.complete(request))
+        expected = self._expectation(request).usage(request)
+        made = await self.endpoints.make(
+            Call(
+                request.model,
+                lambda provider: provider.complete(request),
+                _tokens(expected) or 0,
+                self._cost(request.model, expected),
+                lambda completion: _tokens(completion.usage),
+                lambda completion: self._cost(request.model, completion.usage),
+            )
+        )
+        self._expectation(request).learn(request, made.answer.usage)
+        return made.answer, made.attempts, made.seconds
 
     async def _embed(self, requests: Sequence[EmbeddingRequest]) -> tuple[list[Embedding], int, float]:
         """One call for several texts of one model."""
         model = requests[0].model
 
-        def call(provider: Provider) -> Awaitable[list[Embedding]]:
+        def make(provider: Provider) -> Awaitable[list[Embedding]]:
             if not isinstance(provider, Embedder):
                 message = f"The provider `{model.provider}` offers no embeddings; {model} cannot embed a text."
-                raise ProviderError("unsupported", message)
+                raise ProviderError("unsupported", message, attempts=0)
             return provider.embed(requests)
 
-        return await self._attempted(model, call)
+        expected = [self._expectation(request).usage(request) for request in requests]
+        made = await self.endpoints.make(
+            Call(
+                model,
+                make,
+                sum(_tokens(usage) or 0 for usage in expected),
+                _sum([self._cost(model, usage) for usage in expected]),
+                lambda vectors: _tokens(Usage.total([vector.usage or Usage() for vector in vectors])),
+                lambda vectors: _sum([self._cost(model, vector.usage) for vector in vectors]),
+            )
+        )
+        for request, vector in zip(requests, made.answer, strict=True):
+            self._expectation(request).learn(request, vector.usage)
+        return made.answer, made.attempts, made.seconds
 
-    async def _attempted(self, model: ModelSpec, call: Callable[[Provider], Awaitable[T]]) -> tuple[T, int, float]:
-        """What a call gives, within the endpoint's limit and with its retries; the attempts, and the seconds of the
-        last."""
-        limiter = self._limiters.get(model.endpoint)
-        if limiter is None:
-            limiter = self._limiters[model.endpoint] = Limiter(self._settings.concurrency)
-        attempt = 0
-        while True:
-            attempt += 1
-            await limiter.acquire()
-            outcome: Literal["ok", "limited", "other"] = "other"
-            self.in_flight += 1
-            started = time.perf_counter()
-            try:
-                answer = await call(self._provider(model))
-                outcome = "ok"
-                return answer, attempt, time.perf_counter() - started
-            except ProviderError as error:
-                if error.kind == "rate_limit":
-                    outcome = "limited"
-                wait = self._settings.retry.wait_s(attempt, error, self._random)
-                if wait is None:
-                    raise self._settings.retry.given_up(attempt, error) from None
-            finally:
-                self.in_flight -= 1
-                limiter.release(outcome)
-            await asyncio.sleep(wait)
+    def _cost(self, model: ModelSpec, usage: Usage | None) -> Decimal | None:
+        return self._prices.cost(model.provider, model.name, usage, base_url=model.base_url)
 
-    def _provider(self, model: ModelSpec) -> Provider:
-        provider = self._providers.get(model.endpoint)
-        if provider is None:
-            kind = self._kinds[model.provider]
-            provider = self._providers[model.endpoint] = kind.open(model, self._settings.request_timeout_s)
-        return provider
+    def _expectation(self, request: Request) -> Expectation:
+        """Of judges apart: they answer in another length than those that they judge."""
+        return self._expectations.setdefault((str(request.model), request.answer is not None), Expectation())
+
+
+def _tokens(usage: Usage | None) -> int | None:
+    """In and out together, None where not known."""
+    if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return usage.input_tokens + usage.output_tokens
+
+
+def _sum(costs: Sequence[Decimal | None]) -> Decimal | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, Decimal(0)) if len(known) == len(costs) else None
 
 
 def _reused(stored: StoredAnswer) -> Answer:

@@ -15,7 +15,8 @@ _MAY_BE_ONE_TEXT = "bad_request"
 """The kind of error that one text (too long, say) can bring upon all of its call."""
 
 Embedded = tuple[Embedding, int, float]
-"""A vector, with the attempts and the seconds of the call that it came with."""
+"""A vector, with the attempts and the seconds of the call that it came with. The attempts are told with one vector of
+the call, so that they are counted once; the others have 0."""
 
 _Item = tuple[EmbeddingRequest, "asyncio.Future[Embedded]"]
 
@@ -23,11 +24,16 @@ Call = Callable[[Sequence[EmbeddingRequest]], Awaitable["tuple[list[Embedding], 
 """One call with its retries: vectors in order, attempts, seconds. Raises ProviderError."""
 
 
+Keep = Callable[[EmbeddingRequest, Embedding, float], None]
+"""Told of a vector whose asker is gone (its case ran out of time), and of the seconds of its call: it was paid for."""
+
+
 class EmbeddingBatches:
     """Gathers the texts of one model into calls. A text that its endpoint refuses takes no other with it."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, keep: Keep) -> None:
         self._call = call
+        self._keep = keep
         self._waiting: list[_Item] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -57,15 +63,18 @@ class EmbeddingBatches:
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
-    async def _ask(self, items: list[_Item]) -> None:
+    async def _ask(self, items: list[_Item], before: int = 0) -> None:
+        """before: calls made in vain for these texts and others together, to be told with them."""
         failure: BaseException
         try:
             vectors, attempts, seconds = await self._call([request for request, _ in items])
         except ProviderError as error:
             if len(items) > 1 and error.kind == _MAY_BE_ONE_TEXT:
                 half = len(items) // 2
-                await asyncio.gather(self._ask(items[:half]), self._ask(items[half:]))
+                before += error.attempts
+                await asyncio.gather(self._ask(items[:half], before), self._ask(items[half:]))
                 return
+            error.attempts += before
             failure = error
         except asyncio.CancelledError:
             for _, future in items:
@@ -74,13 +83,18 @@ class EmbeddingBatches:
         except Exception as error:  # noqa: BLE001 - each that waits gets it
             failure = error
         else:
-            for (_, future), vector in zip(items, vectors, strict=True):
-                if not future.done():  # the case that asked may have run out of time
+            attempts += before
+            for (request, future), vector in zip(items, vectors, strict=True):
+                if future.done():
+                    self._keep(request, vector, seconds)
+                else:
                     future.set_result((vector, attempts, seconds))
+                    attempts = 0
             return
         for _, future in items:
             if not future.done():
                 future.set_exception(failure)
+                failure = failure.again() if isinstance(failure, ProviderError) else failure
 
 
 def _parts(

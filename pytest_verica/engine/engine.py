@@ -10,9 +10,8 @@ import contextlib
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from typing import Any
 
 from pytest_verica.case import Case
 from pytest_verica.engine.caller import Caller
@@ -22,7 +21,6 @@ from pytest_verica.engine.grading import (
     grade_inline,
     grade_output,
     grade_recorded,
-    out_of_time,
     run_case,
 )
 from pytest_verica.engine.overrides import Overrides
@@ -39,8 +37,17 @@ SWITCH_S = 0.0005
 """How soon the reader lets the loop run while calls are in flight (Python's 5 ms would starve the sockets)."""
 
 
+class _Lane:
+    """The jobs whose outputs come from one endpoint, in order. unread: how many run, or ran and were not read yet."""
+
+    def __init__(self) -> None:
+        self.jobs: deque[Job] = deque()
+        self.unread = 0
+
+
 class Engine:
-    """Runs jobs in the order they were fed, at most `window` of them beyond what was read.
+    """Runs jobs in the order they were fed, at most `window` of each endpoint beyond what was read: one that is slow
+    holds no other back.
 
     make_caller: makes the way to the models, on the loop's thread; local_concurrency: Python and HTTP targets running
     at once. Every method is called by the one reader; the loop touches only what the lock guards.
@@ -59,10 +66,9 @@ class Engine:
         self._window = window
         self._local_concurrency = local_concurrency
         self._lock = threading.Lock()
-        self._queue: deque[Job] = deque()
+        self._lanes: dict[object, _Lane] = {}
         self._queued: set[Key] = set()
         self._futures: dict[Key, Future[CaseResult]] = {}
-        self._unread = 0
         self._known: set[Key] = set()
         self._thread: threading.Thread | None = None
         self._loop: _Loop | None = None
@@ -86,7 +92,8 @@ class Engine:
         self._known.update(job.key for job in fresh)
         with self._lock:
             self._futures.update({job.key: Future() for job in fresh})
-            self._queue.extend(fresh)
+            for job in fresh:
+                self._lane(job).jobs.append(job)
             self._queued.update(job.key for job in fresh)
         self._running_loop().poke()
 
@@ -101,11 +108,12 @@ class Engine:
             return failed_case(job, GradeError("stopped", "the run was stopped before this case was done"))
         with self._lock:
             future = self._futures[job.key]
-            self._unread -= 1  # before the wait: what is waited for must not be kept out by the window
-            if job.key in self._queued and self._queue[0].key != job.key:
-                queued = next(waiting for waiting in self._queue if waiting.key == job.key)
-                self._queue.remove(queued)
-                self._queue.appendleft(queued)
+            lane = self._lane(job)
+            lane.unread -= 1  # before the wait: what is waited for must not be kept out by the window
+            if job.key in self._queued and lane.jobs[0].key != job.key:
+                queued = next(waiting for waiting in lane.jobs if waiting.key == job.key)
+                lane.jobs.remove(queued)
+                lane.jobs.appendleft(queued)
         self._running_loop().poke()
         result = future.result()
         with self._lock:
@@ -142,15 +150,20 @@ class Engine:
         self._loop.raise_crash()
         return self._loop
 
+    def _lane(self, job: Job) -> _Lane:
+        model = job.eval.model
+        return self._lanes.setdefault(None if model is None else model.endpoint, _Lane())
+
     def _next(self) -> Job | None:
-        """The next job that the window lets in; called by the loop."""
+        """The next job that its window lets in; called by the loop."""
         with self._lock:
-            if not self._queue or self._unread >= self._window:
-                return None
-            self._unread += 1
-            job = self._queue.popleft()
-            self._queued.discard(job.key)
-            return job
+            for lane in self._lanes.values():
+                if lane.jobs and lane.unread < self._window:
+                    lane.unread += 1
+                    job = lane.jobs.popleft()
+                    self._queued.discard(job.key)
+                    return job
+        return None
 
     def _deliver(self, job: Job | None, result: CaseResult) -> None:
         """Hands a result to the reader; without a job, to every job still waited for. Called by the loop."""
@@ -239,7 +252,7 @@ class _Loop:
     async def _case(self, job: Job) -> None:
         try:
             sampler = self._sampler(job.eval)
-            result = await _within(job, run_case(job, sampler, self.caller.ask, self._overrides))
+            result = await run_case(job, sampler, self.caller.ask, self._overrides)
         except asyncio.CancelledError:
             result = failed_case(job, GradeError("stopped", "the run was stopped before this case was done"))
         except Exception as error:  # noqa: BLE001 - the one case pays, with a name and a place
@@ -247,7 +260,7 @@ class _Loop:
         self._deliver(job, result)
 
     async def _graded(self, job: Job, output: Output) -> CaseResult:
-        return await _within(job, grade_output(job, output, self.caller.ask, self._overrides))
+        return await grade_output(job, output, self.caller.ask, self._overrides)
 
     def _sampler(self, ready: Eval) -> Sampler:
         sampler = self._samplers.get(ready.id)
@@ -265,11 +278,3 @@ class _Loop:
                 return await sampler(case, index, ask)
 
         return sample
-
-
-async def _within(job: Job, work: Coroutine[Any, Any, CaseResult]) -> CaseResult:
-    seconds = job.eval.config.timeout
-    try:
-        return await asyncio.wait_for(work, seconds)
-    except (asyncio.TimeoutError, TimeoutError):
-        return out_of_time(job, seconds)

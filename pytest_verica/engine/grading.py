@@ -7,7 +7,9 @@ import time
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from pytest_verica.engine.meter import CaseClock, Meter, OutOfTime
 from pytest_verica.engine.overrides import Overrides
 from pytest_verica.engine.plan import Job
 from pytest_verica.engine.sampling import Sampler, in_thread, recorded_output
@@ -16,6 +18,7 @@ from pytest_verica.evals.target import ColumnTarget, RecordTarget
 from pytest_verica.grade import Grade, GradeError
 from pytest_verica.graders.criterion import Criterion
 from pytest_verica.graders.protocol import Ask
+from pytest_verica.graders.spending import spent
 from pytest_verica.output import Output
 
 _LEEWAY_S = 30.0
@@ -79,37 +82,53 @@ def _timed(criterion: Criterion, job: Job, output: Output, overrides: Overrides)
 
 
 async def run_case(job: Job, sampler: Sampler, ask: Ask, overrides: Overrides) -> CaseResult:
-    """Samples the case, then grades it."""
+    """Samples the case, then grades it, within the case's time."""
+    clock = CaseClock(job.eval.config.timeout)
+    meter = Meter(clock)
     try:
-        output = overrides.sampled(job.eval, job.case) or await sampler(job.case, job.sample, ask)
+        given = overrides.sampled(job.eval, job.case)
+        if given is not None:
+            output = given
+        else:
+            output = await clock.within(sampler(job.case, job.sample, meter.reading(ask)))
     except asyncio.CancelledError:
         raise
+    except OutOfTime:
+        return failed_case(job, GradeError("timeout", _too_long(clock)), meter.in_vain)
     except Exception as error:  # noqa: BLE001 - a crash is an error verdict with a name and a place
-        return failed_case(job, target_error(error), error.attempts if isinstance(error, ProviderError) else 0)
-    return await grade_output(job, output, ask, overrides)
+        return failed_case(job, target_error(error), meter.in_vain)
+    return await grade_output(job, output, ask, overrides, clock)
 
 
-async def grade_output(job: Job, output: Output, ask: Ask, overrides: Overrides) -> CaseResult:
-    """Grades an output by every selected criterion; those that wait for something wait side by side."""
+async def grade_output(
+    job: Job, output: Output, ask: Ask, overrides: Overrides, clock: CaseClock | None = None
+) -> CaseResult:
+    """Grades an output by every selected criterion; those that wait for something wait side by side. Those that are
+    not done when the case's time is up are errors: the output and the other verdicts stand. clock: a fresh one where
+    None."""
+    clock = clock or CaseClock(job.eval.config.timeout)
     grades: dict[str, Grade] = {}
-    waiting: list[tuple[str, asyncio.Task[Grade]]] = []
+    waiting: dict[str, tuple[Criterion, Meter, asyncio.Task[Grade]]] = {}
     for criterion in job.criteria:
         if criterion.kind.runs == "inline":
             grades[criterion.id] = _timed(criterion, job, output, overrides)
         elif (overridden := overrides.graded(criterion, job.case, output)) is not None:
             grades[criterion.id] = overridden
         else:
-            waiting.append((criterion.id, asyncio.ensure_future(_grade_waiting(criterion, job, output, ask))))
+            meter = Meter(clock)
+            task = asyncio.ensure_future(_grade_waiting(criterion, job, output, meter.reading(ask), meter))
+            waiting[criterion.id] = (criterion, meter, task)
     try:
-        for criterion_id, task in waiting:
-            grades[criterion_id] = await task
+        unfinished = await clock.unfinished(task for _, _, task in waiting.values())
+        for criterion_id, (criterion, meter, task) in waiting.items():
+            grades[criterion_id] = _cut_short(criterion, meter) if task in unfinished else task.result()
     finally:
-        for _, task in waiting:
+        for _, _, task in waiting.values():
             task.cancel()
     return CaseResult(output, None, grades)
 
 
-async def _grade_waiting(criterion: Criterion, job: Job, output: Output, ask: Ask) -> Grade:
+async def _grade_waiting(criterion: Criterion, job: Job, output: Output, ask: Ask, meter: Meter) -> Grade:
     started = time.perf_counter()
     try:
         if criterion.kind.runs == "model":
@@ -121,9 +140,27 @@ async def _grade_waiting(criterion: Criterion, job: Job, output: Output, ask: As
         raise
     except Exception as error:  # noqa: BLE001 - a crash is an error verdict with a name and a place
         grade = Grade.failed_to_judge("internal", f"{type(error).__name__}: {error}", traceback.format_exc())
+    if grade.outcome == "error" and not grade.calls and not grade.reused_calls:
+        grade = replace(grade, **_paid(criterion, meter))  # it crashed with answers in hand
     return replace(grade, duration_s=time.perf_counter() - started)
 
 
-def out_of_time(job: Job, seconds: float) -> CaseResult:
-    message = f"the case took longer than {seconds:g} s (`timeout` of the eval)"
-    return failed_case(job, GradeError("timeout", message))
+def _cut_short(criterion: Criterion, meter: Meter) -> Grade:
+    """The grade of a criterion that the case's time did not suffice for; what it had paid for is on it."""
+    seconds = meter.clock.seconds
+    return Grade.failed_to_judge(
+        "timeout",
+        _too_long(meter.clock),
+        judge_hash=criterion.judge_hash,
+        duration_s=seconds,
+        **_paid(criterion, meter),
+    )
+
+
+def _paid(criterion: Criterion, meter: Meter) -> dict[str, Any]:
+    model = getattr(criterion.grader, "model", None)
+    return {} if model is None else spent(model, meter.answers, meter.in_vain)
+
+
+def _too_long(clock: CaseClock) -> str:
+    return f"the case took longer than {clock.seconds:g} s (`timeout` of the eval)"

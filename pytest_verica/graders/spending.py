@@ -21,7 +21,7 @@ def spent(model: ModelSpec, answers: Sequence[Answer], failed_attempts: int = 0)
         "cost_avoided": _sum([answer.cost_avoided for answer in answers]),
         "reused": bool(answers) and not bought and not failed_attempts,
         "calls": calls + failed_attempts,
-        "retries": calls - len(bought) + max(failed_attempts - 1, 0),
+        "retries": sum(max(answer.attempts - 1, 0) for answer in bought) + max(failed_attempts - 1, 0),
         "reused_calls": len(answers) - len(bought),
         "unpriced": (str(model),) if any(answer.cost is None for answer in answers) else (),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import ConfigDict, Field, model_validator
@@ -20,7 +21,6 @@ from pytest_verica.graders.protocol import Ask, BuildContext, Grader, GraderKind
 from pytest_verica.graders.spending import spent
 from pytest_verica.graders.target import response_of
 from pytest_verica.output import Output
-from pytest_verica.request import ModelSpec
 from pytest_verica.similarity.metric import TooLong, metric
 from pytest_verica.similarity.vectors import NotComparable, cosine
 from pytest_verica.template import Scope, compile_template, is_missing, text_of
@@ -150,9 +150,7 @@ class EmbeddingSimilarity:
         self._pair = Pair(config)
         self._verdict = Verdict(config, self._pair.where)
         spec = config.model.spec()
-        self.model = ModelSpec(
-            spec.provider, spec.name or LOCAL_MODEL, spec.credential, spec.base_url, dict(spec.params)
-        )
+        self.model = replace(spec, name=spec.name or LOCAL_MODEL)
 
     async def judge(self, case: Case, output: Output, ask: Ask) -> Grade:
         pair = self._pair.of(case, output)

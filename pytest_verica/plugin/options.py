@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 class Option(NamedTuple):
     """One row. flag: None where there is only an ini key; kind: `flag`, `text`, `int`, `rate`, `path`, `run`,
-    `seconds`, `list` or `pairs` (may be repeated); default: what holds where nothing is said."""
+    `seconds`, `dollars`, `list` or `pairs` (may be repeated); default: what holds where nothing is said."""
 
     name: str
     flag: str | None
@@ -54,6 +54,11 @@ OPTIONS: tuple[Option, ...] = (
         "RUN",
     ),
     Option("reuse", "--verica-reuse", "flag", False, "take over the verdicts of evals unchanged since they passed"),
+    Option("max_attempts", "--verica-max-attempts", "int", 5, "calls for one request, repeated ones included", "N"),
+    Option("max_wait", "--verica-max-wait", "seconds", 60.0, "longest wait before a call is repeated", "SECONDS"),
+    Option("max_cost", "--verica-max-cost", "dollars", None, "make no call that would cost more than this", "USD"),
+    Option("estimate", "--verica-estimate", "flag", False, "say what calls the run would make and cost, and stop"),
+    Option("no_preflight", "--verica-no-preflight", "flag", False, "do not ask the endpoints before the first call"),
     Option("prices", "--verica-prices", "path", None, "a table of prices of your own (TOML)", "PATH"),
     Option("recorded", None, "list", (), "exported answers that are looked up before the store"),
 )

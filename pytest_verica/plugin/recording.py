@@ -30,8 +30,13 @@ class Recording:
         self._as_lines = as_lines
         self._selected: dict[str, int] = {}
         self._unplanned: dict[str, int] = {}
+        self._first: list[Record] = []
         self._evals_written: set[str] = set()
         self._cases_written: set[tuple[str, str, int]] = set()
+
+    def begin_with(self, record: Record) -> None:
+        """A record that stands before those of the verdicts."""
+        self._first.append(record)
 
     def select(self, selected: dict[str, int]) -> None:
         """Told how many verdicts of each eval were selected in the whole run."""
@@ -52,7 +57,7 @@ class Recording:
         self, node_id: str, ticket: Ticket, grade: Grade, told: Reported, result: CaseResult | None
     ) -> list[Record | str]:
         """The record of one verdict, after those of its eval and its case where they were not made yet."""
-        records: list[Record] = []
+        records, self._first = self._first, []
         ready, case = ticket.eval, ticket.case
         if ready.id not in self._evals_written:
             self._evals_written.add(ready.id)
@@ -109,6 +114,7 @@ class Recording:
             params={} if model is None else dict(model.params),
             gate=None if config.gate is None else config.gate.model_dump(),
             repeat=config.repeat,
+            left_out=ready.left_out,
             partial=None if selected == planned else f"{selected} of {planned} verdicts were selected",
             code_hash=code.target,
             identity=code.identity,

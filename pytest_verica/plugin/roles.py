@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.baseline import BaselineFacts
-from pytest_verica.store.folder import new_run_id
+from pytest_verica.store.folder import ledger_path, new_run_id
 
 if TYPE_CHECKING:
     from pytest_verica.plugin.scheduler import BlockScheduling
@@ -21,8 +23,10 @@ KEY = "verica"
 
 class Role:
     """Alone: runs items and reports them. run_id and started (seconds since the epoch) are the whole run's;
-    share: the part of `--verica-concurrency` that this process may use; baseline: what is known of the run that
-    `--verica-baseline` names, None where it names none."""
+    share: the part of `--verica-concurrency` that this process may use; processes: how many run items; budget: the part
+    of `--verica-max-cost` that this process may use, None where there is none; ledger: where those that share a budget
+    enter what they spend, None where this process is alone with it; first: whether this process looks at the endpoints
+    before launch; baseline: what is known of the run that `--verica-baseline` names, None where it names none."""
 
     runs = True
     reports = True
@@ -34,6 +38,10 @@ class Role:
         self.started = time.time()
         self.share = settings.concurrency
         self.baseline: BaselineFacts | None = None
+        self.processes = 1
+        self.budget = settings.max_cost
+        self.ledger: Path | None = None
+        self.first = True
         self._fed = False
 
     def upcoming(self, session: pytest.Session) -> Iterator[pytest.Item]:
@@ -48,16 +56,37 @@ class ControllerRole(Role):
 
     runs = False
 
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+        super().__init__(config, settings)
+        self._configured = 0
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        workers = max(1, len(self.config.getoption("tx", None) or ()))
+        tx = list(self.config.getoption("tx", None) or ())
+        workers = max(1, len(tx))
+        budget = self.budget
+        # On other machines there is no file to share: each worker has its part of the budget.
+        shared = all("popen" in spec for spec in tx)
+        if budget is not None and not shared:
+            budget /= workers
+        self._configured += 1
         node.workerinput[KEY] = {
             "run_id": self.run_id,
             "started": self.started,
             "share": max(1, -(-self.settings.concurrency // workers)),
             # A worker on another machine has none of the kept runs, and `last` means another run by then.
             "baseline": None if self.baseline is None else vars(self.baseline),
+            "processes": workers,
+            "budget": None if budget is None else str(budget),
+            "ledger": str(ledger_path(self.config.rootpath, self.run_id)) if budget is not None and shared else None,
+            "first": self._configured == 1,
         }
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
+        if self.budget is not None:
+            with contextlib.suppress(OSError):
+                ledger_path(self.config.rootpath, self.run_id).unlink(missing_ok=True)
 
     @pytest.hookimpl(tryfirst=True, optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> BlockScheduling | None:
@@ -82,6 +111,11 @@ class WorkerRole(Role):
         self.share = given.get("share", self.share)
         baseline = given.get("baseline")
         self.baseline = None if baseline is None else BaselineFacts(**baseline)
+        self.processes = given.get("processes", 1)
+        self.first = given.get("first", True)
+        budget, ledger = given.get("budget"), given.get("ledger")
+        self.budget = self.budget if budget is None else Decimal(budget)
+        self.ledger = None if ledger is None else Path(ledger)
         self._queue: Any = None
         self._last: int | None = None
 

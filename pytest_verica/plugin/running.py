@@ -115,6 +115,15 @@ class Running:
             self._left[key] = len(chosen)
         return selected
 
+    def jobs(self, items: list[pytest.Item]) -> list[Job]:
+        """The cases behind these items, each once, in order."""
+        tickets: dict[Key, Ticket] = {}
+        for item in items:
+            ticket = ticket_of(item)
+            if ticket is not None:
+                tickets.setdefault(ticket.key, ticket)
+        return [self._job(ticket) for ticket in tickets.values()]
+
     def look_ahead(self, items: Iterator[pytest.Item]) -> None:
         """Feeds the engine with the cases of items that will run, in order."""
         jobs = []

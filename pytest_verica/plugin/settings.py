@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ class Settings:
     request_timeout: float
     baseline: str | None
     reuse: bool
+    max_attempts: int
+    max_wait: float
+    max_cost: Decimal | None
+    estimate: bool
+    no_preflight: bool
     prices: Path | None
     recorded: tuple[Path, ...]
     sources: Mapping[str, str]
@@ -49,7 +55,7 @@ class Settings:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
+    if isinstance(value, (Path, Decimal)):
         return str(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
@@ -143,6 +149,18 @@ def _seconds(raw: Any, config: pytest.Config) -> float:
     return seconds
 
 
+def _dollars(raw: Any, config: pytest.Config) -> Decimal | None:
+    if raw is None:
+        return None
+    try:
+        amount = Decimal(str(raw).strip().removeprefix("$"))
+    except ArithmeticError:
+        amount = Decimal(-1)
+    if not (amount.is_finite() and amount > 0):
+        raise ValueError(f"expected an amount of USD above 0, such as 2.50, found {raw!r}")
+    return amount
+
+
 def _path(raw: Any, config: pytest.Config) -> Path | None:
     return None if raw is None else config.invocation_params.dir / str(raw)
 
@@ -182,6 +200,7 @@ _KINDS: dict[str, Callable[[Any, pytest.Config], Any]] = {
     "int": _int,
     "rate": _rate,
     "seconds": _seconds,
+    "dollars": _dollars,
     "path": _path,
     "list": _paths,
     "pairs": _models,

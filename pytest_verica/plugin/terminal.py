@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from pytest_verica.report.detectable import most_detectable
 from pytest_verica.report.samples import pass_hat
 from pytest_verica.report.summary import EvalSummary
 from pytest_verica.report.totals import Cost, Counts, Totals
-from pytest_verica.run import RUN_GATE, GateResult
+from pytest_verica.run import RUN_GATE, EvalRecord, GateResult
 
 if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
@@ -73,6 +73,12 @@ class Terminal:
             write(f"  {cost_line(summary.overall.cost)}")
             write(f"  {calls_line(summary.overall)}")
         write("")
+        for note in left_out_lines([found.record for found in summary.evals.values()]):
+            write(note)
+        for note in () if summary.preflight is None else summary.preflight.notes:
+            write(f"not looked at before launch: {note}")
+        for line in self._controller.uncalibrated:
+            write(line)
         for warning in self._controller.warnings:
             write(f"warning: {warning}", yellow=True)
         if self._controller.report_path is not None:
@@ -168,6 +174,17 @@ def calls_line(totals: Totals) -> str:
     if latency.n and latency.p50 is not None and latency.p99 is not None:
         line += f"; latency p50 {latency.p50:.2f} s, p99 {latency.p99:.2f} s"
     return line
+
+
+def left_out_lines(records: Sequence[EvalRecord]) -> Iterator[str]:
+    """What was not sent to a model, once for each model and parameter, with those that asked for it."""
+    askers: dict[tuple[str, str, str], list[str]] = {}
+    for record in records:
+        for left in record.left_out:
+            asker = record.name if left["criterion"] is None else f"{record.name}: {left['criterion']}"
+            askers.setdefault((left["model"], left["parameter"], left["why"]), []).append(asker)
+    for (model, parameter, why), names in askers.items():
+        yield f"note: `{parameter}` was not sent to {model}: {why} ({', '.join(names)})"
 
 
 def dollars(amount: Decimal | None) -> str:

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     import aiohttp
-    import openai
+    import httpx2
 
 FailureKind = Literal["timeout", "tls", "connection", "malformed"]
 
-# What the SDK says of any failure; its cause says more.
-_SDK_WORDS = frozenset({"Connection error.", "Request timed out."})
 # Many servers close an idle connection after 5 s; one that is dropped before that is never written to in vain.
 _KEEP_ALIVE_S = 4.0
 
@@ -91,7 +89,7 @@ class AiohttpConnection:
         if url is None:
             import yarl  # part of aiohttp
 
-            url = self._urls[path] = yarl.URL(f"{self._base.rstrip('/')}{path}{self._query}", encoded=True)
+            url = self._urls[path] = yarl.URL(address_of(self._base, path, self._query), encoded=True)
         return url
 
     def _open(self) -> aiohttp.ClientSession:
@@ -110,35 +108,67 @@ class AiohttpConnection:
         return self._session
 
 
-class SdkConnection:
-    """Through the openai SDK's own transport: where aiohttp is not installed, or cannot speak to the proxy."""
+class Httpx2Connection:
+    """Through httpx2, which the SDKs bring along: where aiohttp is not installed, or cannot speak to the proxy."""
 
-    def __init__(self, client: openai.AsyncOpenAI, timeout_s: float) -> None:
-        self._client = client
+    def __init__(self, base_url: str, headers: Mapping[str, str], timeout_s: float) -> None:
+        self._base, _, query = base_url.partition("?")
+        self._query = f"?{query}" if query else ""
+        self._headers = headers
         self._timeout_s = timeout_s
+        self._client: httpx2.AsyncClient | None = None
 
     async def send(self, method: str, path: str, content: bytes | None = None) -> Reply:
-        import httpx2  # the SDK's own, loaded with it
-        import openai
+        import httpx2  # deferred: only a run that makes calls pays for it
 
-        if method == "GET":
-            call = self._client.get(path, cast_to=httpx2.Response)
-        else:
-            call = self._client.post(path, cast_to=httpx2.Response, content=content)
+        client = self._client or self._open()
+        url = address_of(self._base, path, self._query)
         try:
-            response = await asyncio.wait_for(call, self._timeout_s)
-        except openai.APIStatusError as error:
-            response = error.response
-        except openai.APIConnectionError as error:
-            raise _failure(error) from None
-        except asyncio.TimeoutError as error:
-            raise _failure(error) from None
+            # Its own timeouts are for each read: the whole request has one here.
+            response = await asyncio.wait_for(client.request(method, url, content=content), self._timeout_s)
+        except (httpx2.HTTPError, httpx2.InvalidURL, asyncio.TimeoutError, OSError) as error:
+            raise _failure(error) from None  # the cause may hold the request's headers
         headers = {name.lower(): value for name, value in response.headers.items()}
         return Reply(response.status_code, headers, response.content)
 
     async def aclose(self) -> None:
-        await self._client.close()
-        await asyncio.sleep(0)  # as above
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+            await asyncio.sleep(0)  # as above
+
+    def _open(self) -> httpx2.AsyncClient:
+        import httpx2  # deferred: only a run that makes calls pays for it
+
+        self._client = httpx2.AsyncClient(
+            headers=self._headers,
+            timeout=self._timeout_s,
+            limits=httpx2.Limits(max_connections=None, keepalive_expiry=_KEEP_ALIVE_S),
+        )
+        return self._client
+
+
+def open_connection(base_url: str, headers: Mapping[str, str], timeout_s: float) -> Connection:
+    """The way to an endpoint: straight or through the environment's proxy. Nothing is sent yet."""
+    proxy = environment_proxy(base_url)
+    if has_aiohttp() and not (proxy or "").startswith("socks"):
+        return AiohttpConnection(base_url, headers, timeout_s, proxy)
+    return Httpx2Connection(base_url, headers, timeout_s)
+
+
+def has_aiohttp() -> bool:
+    try:
+        import aiohttp  # noqa: F401  (deferred: only a run that makes calls pays for it)
+    except ImportError:
+        return False
+    return True
+
+
+def address_of(base: str, path: str, query: str) -> str:
+    """A path under an address, with the query of both."""
+    if query and "?" in path:
+        query = f"&{query[1:]}"
+    return f"{base.rstrip('/')}{path}{query}"
 
 
 def environment_proxy(url: str) -> str | None:
@@ -161,7 +191,7 @@ def environment_proxy(url: str) -> str | None:
 
 
 def _tls_context() -> Any:
-    import httpx2  # the SDK's own: the system's certificates, SSL_CERT_FILE and SSL_CERT_DIR
+    import httpx2  # comes with the SDKs: the system's certificates, SSL_CERT_FILE and SSL_CERT_DIR
 
     return httpx2.create_ssl_context()
 
@@ -176,7 +206,7 @@ def _failure(error: BaseException) -> TransportFailure:
         causes.append(cause)
         cause = cause.__cause__ or cause.__context__
     texts = dict.fromkeys(text for text in (str(each).strip() for each in causes) if text)
-    words = next((text for text in texts if text not in _SDK_WORDS), type(error).__name__)
+    words = next(iter(texts), type(error).__name__)
     names = {name for each in causes for name in (base.__name__ for base in type(each).__mro__)}
     # The other errors of ssl say that a handshake was waiting or broke off: that is no mistake of the configuration.
     waiting = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
@@ -184,7 +214,7 @@ def _failure(error: BaseException) -> TransportFailure:
     if any(isinstance(each, ssl.SSLError) and not isinstance(each, passing) for each in causes):
         return TransportFailure("tls", words)
     if names & {"ServerDisconnectedError", "ClientPayloadError", "ClientOSError", "RemoteProtocolError"}:
-        return TransportFailure("connection", words)  # aiohttp in the SDK calls some of these a timeout
+        return TransportFailure("connection", words)
     if any(isinstance(each, (asyncio.TimeoutError, TimeoutError)) for each in causes) or "TimeoutException" in names:
         return TransportFailure("timeout", words)
     if names & {"ClientResponseError", "BadHttpMessage"}:

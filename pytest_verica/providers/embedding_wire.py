@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_verica.embedding import Embedding, EmbeddingRequest
+from pytest_verica.providers.reading import count
 from pytest_verica.usage import Usage
 
 
@@ -37,18 +38,23 @@ def read_embeddings(data: Any, requests: Sequence[EmbeddingRequest]) -> list[Emb
         index = item.get("index", place) if isinstance(item, Mapping) else None
         if not isinstance(index, int) or index in vectors:
             raise NotEmbeddings("its `data` does not say which embedding is which text's")
-        vectors[index] = _vector(item.get("embedding"))
+        vectors[index] = vector(item.get("embedding"))
     if sorted(vectors) != list(range(len(requests))):
         raise NotEmbeddings(f"it has {len(vectors)} embeddings for {len(requests)} texts")
     model = data.get("model")
-    shares = _shares(data.get("usage"), requests)
+    shares = shared(count(data.get("usage"), "prompt_tokens"), requests)
     return [
         Embedding(vectors[index], model if isinstance(model, str) else None, usage)
         for index, usage in enumerate(shares)
     ]
 
 
-def _vector(value: Any) -> tuple[float, ...]:
+def vector(value: Any) -> tuple[float, ...]:
+    """The numbers of one embedding.
+
+    Raises:
+        NotEmbeddings: they are none.
+    """
     if not isinstance(value, list) or not value:
         raise NotEmbeddings("an `embedding` is not a list of numbers")
     numbers = [float(n) for n in value if isinstance(n, (int, float)) and not isinstance(n, bool)]
@@ -57,10 +63,10 @@ def _vector(value: Any) -> tuple[float, ...]:
     return tuple(numbers)
 
 
-def _shares(usage: Any, requests: Sequence[EmbeddingRequest]) -> list[Usage | None]:
-    """The tokens of the call, given to its texts by their length; together they are what the endpoint counted."""
-    total = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
-    if not isinstance(total, int) or isinstance(total, bool) or total < 0:
+def shared(total: int | None, requests: Sequence[EmbeddingRequest]) -> list[Usage | None]:
+    """The tokens of the call, given to its texts by their length; together they are what the endpoint counted. None
+    where it did not say."""
+    if total is None:
         return [None] * len(requests)
     weights = [len(request.text.encode("utf-8", "replace")) or 1 for request in requests]
     whole, before, given = sum(weights), 0, 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_verica.errors import ProviderError
 from pytest_verica.providers.chat_completions import Dialect, open_chat_completions
+from pytest_verica.providers.parameters import RESPONSES, LeftOut, left_out
 from pytest_verica.providers.protocol import Provider, ProviderKind
 from pytest_verica.request import ModelSpec
 
@@ -15,8 +16,13 @@ def _open(spec: ModelSpec, timeout_s: float) -> Provider:
         raise ProviderError(
             "bad_request",
             f"{spec} needs the address of its server: write `base_url`, such as http://localhost:8000/v1.",
+            attempts=0,
         )
     return open_chat_completions(spec, timeout_s, _DIALECT)
+
+
+def _left_out(spec: ModelSpec) -> LeftOut:
+    return left_out(spec, RESPONSES if spec.api == "responses" else ())
 
 
 OPENAI_COMPATIBLE = ProviderKind(
@@ -24,4 +30,6 @@ OPENAI_COMPATIBLE = ProviderKind(
     _open,
     needs_credential=False,
     about="any server that speaks Chat Completions, at `base_url`; `credential` where it asks for a key",
+    left_out=_left_out,
+    apis=("responses",),
 )

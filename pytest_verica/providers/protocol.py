@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from pytest_verica.completion import Completion
 from pytest_verica.embedding import Embedding, EmbeddingRequest
-from pytest_verica.request import ModelSpec, Request
+from pytest_verica.request import ModelSpec, Request, Structured
 
 
 class Provider(Protocol):
@@ -44,12 +44,19 @@ class Embedder(Protocol):
         ...
 
 
+def takes_all(spec: ModelSpec) -> Mapping[str, str]:
+    """For providers that leave out no parameter."""
+    return {}
+
+
 @dataclass(frozen=True)
 class ProviderKind:
     """One registry line. open: makes the provider for a model's endpoint, with a timeout in seconds for one request
     (raises ProviderError `missing_credential`); needs_credential: whether a credential's absence is an error before
     launch; calls: False for doors that never call anything (replay), so that stored answers are all there is; stored:
-    False for doors whose answers are not kept, because they cost nothing and may change (a script)."""
+    False for doors whose answers are not kept, because they cost nothing and may change (a script); left_out: the
+    parameters of a model that are not sent because it does not take them, each with a clause that says why; apis: the
+    values of `ModelSpec.api` that it knows; structured: the ways to force the shape of an answer that it knows."""
 
     name: str
     open: Callable[[ModelSpec, float], Provider]
@@ -57,3 +64,6 @@ class ProviderKind:
     about: str
     calls: bool = True
     stored: bool = True
+    left_out: Callable[[ModelSpec], Mapping[str, str]] = takes_all
+    apis: tuple[str, ...] = ()
+    structured: tuple[Structured, ...] = ("json_schema", "tool", "json_object")

@@ -2,59 +2,51 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from pytest_verica.errors import ProviderError
 from pytest_verica.providers.connection import Reply, TransportFailure
 from pytest_verica.providers.door import Door
+from pytest_verica.providers.error_body import Said, read_error
 
-_SAID_LIMIT = 300
-_NO_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+_NO_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"})
+_NO_CREDIT = re.compile(r"credit balance is too low", re.IGNORECASE)
+_PER_DAY = "PerDay"
+_BAD_KEY = "API_KEY_INVALID"
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-@dataclass(frozen=True)
-class _Said:
-    """An error body in words. code: its `code` or `type`; param: the parameter it complains of; None: not said."""
-
-    message: str
-    code: str | None = None
-    param: str | None = None
+_LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
 
 
 def refusal(door: Door, model: str, reply: Reply, now: float) -> ProviderError:
     """The error for a reply that is not an answer. now: seconds since the epoch, for a Retry-After that is a date."""
     status = reply.status
-    said = _read(reply.body)
+    said = read_error(reply.body)
     kind, retryable, sentence = _classify(door, model, reply, said)
     return door.error(
         kind,
         sentence,
         status=status,
-        retry_after_s=retry_after_s(reply.headers, now) if retryable else None,
+        retry_after_s=_wait_s(reply.headers, said, now) if retryable else None,
         retryable=retryable,
         raw=reply.body.decode("utf-8", "replace"),
     )
 
 
-def _classify(door: Door, model: str, reply: Reply, said: _Said) -> tuple[str, bool, str]:
+def _classify(door: Door, model: str, reply: Reply, said: Said) -> tuple[str, bool, str]:
     status = reply.status
     key = f"the key in {door.credential}" if door.credential else "a request without a key"
     http = f"(HTTP {status}): {said.message}"
-    if status in (401, 403):
+    if status in (401, 403) or _BAD_KEY in said.details:
         todo = (
             f"Check that {door.credential} holds a valid key for this endpoint, and that the key may use `{model}`."
             if door.credential
             else "Name the environment variable that holds its key in `credential`."
         )
         return "auth", False, f"{door} refused {key} {http}. {todo}"
-    if status == 402 or (status == 429 and said.code in _NO_QUOTA):
+    if _has_no_quota(status, said):
         todo = "Add credit or use another credential; asking again does not help."
         return "quota", False, f"{door} has no credit or quota left for {key} {http}. {todo}"
     if status == 429:
@@ -109,10 +101,25 @@ def malformed(door: Door, model: str, found: str, body: bytes) -> ProviderError:
     )
 
 
+def _has_no_quota(status: int, said: Said) -> bool:
+    """Whether money or a day's allowance has run out: no wait of this run brings it back."""
+    if status == 402:
+        return True
+    if status == 429:
+        return said.code in _NO_QUOTA or any(_PER_DAY in detail for detail in said.details)
+    return status == 400 and (said.code in _NO_QUOTA or _NO_CREDIT.search(said.message) is not None)
+
+
+def _wait_s(headers: Mapping[str, str], said: Said, now: float) -> float | None:
+    asked = retry_after_s(headers, now)
+    return said.wait_s if asked is None else asked
+
+
 def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds that the headers (by lower-case name) ask to wait, None where they do not say.
 
-    `retry-after-ms`, then `retry-after` (seconds or an HTTP date), then the reset of an exhausted `x-ratelimit-*`.
+    `retry-after-ms`, then `retry-after` (seconds or an HTTP date), then the reset of an exhausted limit:
+    `x-ratelimit-*` (a duration) or `anthropic-ratelimit-*` (a time).
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
@@ -125,8 +132,13 @@ def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
                 return max(0.0, date - now)
     resets = [
         _duration(headers.get(f"x-ratelimit-reset-{what}", ""))
-        for what in ("requests", "tokens")
+        for what in _LIMITS
         if headers.get(f"x-ratelimit-remaining-{what}", "").strip() == "0"
+    ]
+    resets += [
+        _time_left(headers.get(f"anthropic-ratelimit-{what}-reset", ""), now)
+        for what in _LIMITS
+        if headers.get(f"anthropic-ratelimit-{what}-remaining", "").strip() == "0"
     ]
     return max((seconds for seconds in resets if seconds is not None), default=None)
 
@@ -160,40 +172,12 @@ def _duration(text: str) -> float | None:
     return sum(float(number) * _SECONDS[unit] for number, unit in parts)
 
 
-def error_inside(data: Mapping[str, Any]) -> int | None:
-    """The status of an error that came with HTTP 200, as some gateways send it; None where there is none."""
-    error = data.get("error")
-    if not error or data.get("choices"):
-        return None
-    code = error.get("code") if isinstance(error, Mapping) else None
-    return code if isinstance(code, int) and 400 <= code < 600 else 500
+def _time_left(text: str, now: float) -> float | None:
+    """Seconds until a time of RFC 3339."""
+    from datetime import datetime, timezone  # deferred: rarely needed
 
-
-def _read(body: bytes) -> _Said:
-    text = body.decode("utf-8", "replace")
     try:
-        data: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return _Said(_short(text) or "it said nothing")
-    if not isinstance(data, Mapping):
-        return _Said(_short(text))
-    error: Any = data.get("error") or data
-    if not isinstance(error, Mapping):
-        return _Said(_short(str(error)))
-    detail = error.get("detail")
-    if isinstance(detail, list) and detail and isinstance(detail[0], Mapping):  # how FastAPI reports a bad body
-        where = [str(part) for part in detail[0].get("loc") or ()]
-        return _Said(_short(str(detail[0].get("msg"))), param=where[-1] if where else None)
-    message = error.get("message") or detail
-    code = error.get("code") or error.get("type")
-    param = error.get("param")
-    return _Said(
-        _short(message if isinstance(message, str) else text),
-        code if isinstance(code, str) else None,
-        param if isinstance(param, str) and param else None,
-    )
-
-
-def _short(text: str) -> str:
-    words = " ".join(text.split()).rstrip(".")
-    return words if len(words) <= _SAID_LIMIT else words[:_SAID_LIMIT] + "…"
+        moment = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return max(0.0, (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp() - now)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pytest_verica.providers.anthropic import ANTHROPIC
+from pytest_verica.providers.google import GOOGLE
 from pytest_verica.providers.local import LOCAL
 from pytest_verica.providers.openai import OPENAI
 from pytest_verica.providers.openai_compatible import OPENAI_COMPATIBLE
@@ -11,6 +13,8 @@ from pytest_verica.providers.scripted import SCRIPTED
 
 PROVIDERS: dict[str, ProviderKind] = {
     OPENAI.name: OPENAI,
+    ANTHROPIC.name: ANTHROPIC,
+    GOOGLE.name: GOOGLE,
     OPENAI_COMPATIBLE.name: OPENAI_COMPATIBLE,
     LOCAL.name: LOCAL,
     REPLAY.name: REPLAY,

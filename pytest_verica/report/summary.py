@@ -17,6 +17,7 @@ from pytest_verica.run import (
     EvalRecord,
     GateRecord,
     GateResult,
+    PreflightRecord,
     Record,
     RunEnd,
     RunHeader,
@@ -40,7 +41,8 @@ class EvalSummary:
 @dataclass(frozen=True)
 class RunSummary:
     """A run as its journal tells it. overall: all evals together; gates: by eval id, as the run judged them; end:
-    None where the run was killed; starts: offset of each line, then the end of the last."""
+    None where the run was killed; starts: offset of each line, then the end of the last; preflight: what was asked
+    before launch (a part of the grading of `overall`), None where nothing was."""
 
     journal: Path
     header: RunHeader
@@ -49,6 +51,7 @@ class RunSummary:
     gates: Mapping[str, GateResult]
     end: RunEnd | None
     starts: array[int]
+    preflight: PreflightRecord | None = None
 
 
 class CaseLine(NamedTuple):
@@ -119,6 +122,7 @@ class _EvalReader:
     def __init__(self, record: EvalRecord) -> None:
         self.record = record
         names = [criterion.id for criterion in record.criteria]
+        self._types = {criterion.id: criterion.type for criterion in record.criteria}
         self.lines = CaseLines(names)
         self.tallies: dict[str, Tally] = {name: Tally() for name in names}
         self.spending = Spending()
@@ -155,7 +159,7 @@ class _EvalReader:
             assert isinstance(replaced, VerdictRecord)
             tally.add(replaced, -1)
         tally.add(record)
-        self.spending.grading.add(record.grade)  # one that was taken over says itself that it costs nothing now
+        self.spending.add_grade(record.grade, self._types.get(name))  # one that was taken over costs nothing now
         if self.record.repeat > 1:
             self._outcomes.setdefault(name, {})[row] = record.grade["outcome"]
 
@@ -243,6 +247,8 @@ class RunReading:
         self._end: RunEnd | None = None
         self._readers: dict[str, _EvalReader] = {}
         self._gates: dict[str, GateResult] = {}
+        self._preflight: PreflightRecord | None = None
+        self._asked_before = Spending()
 
     def add(self, record: Record, offset: int) -> None:
         """The next record, and the offset (bytes) of its line, which stands in the journal already.
@@ -263,6 +269,10 @@ class RunReading:
             self._gates[record.eval] = record.result
         elif isinstance(record, RunEnd):
             self._end = record
+        elif isinstance(record, PreflightRecord):
+            self._preflight = record
+            for probe in record.probes:
+                self._asked_before.grading.add(probe)
         else:
             self._header = self._header or record
 
@@ -277,8 +287,11 @@ class RunReading:
         evals = {
             name: EvalSummary(reader.record, reader.totals(), reader.lines) for name, reader in self._readers.items()
         }
-        overall = _overall(self._readers, evals)
-        return RunSummary(self._journal, self._header, evals, overall, dict(self._gates), self._end, self._lines.ends())
+        overall = _overall(self._readers, evals, self._asked_before)
+        starts = self._lines.ends()
+        return RunSummary(
+            self._journal, self._header, evals, overall, dict(self._gates), self._end, starts, self._preflight
+        )
 
     def _reader(self, name: str) -> _EvalReader:
         try:
@@ -287,8 +300,9 @@ class RunReading:
             raise StoreError(f"{self._journal} has a line of the eval {name!r} before the eval's own record") from None
 
 
-def _overall(readers: Mapping[str, _EvalReader], evals: Mapping[str, EvalSummary]) -> Totals:
+def _overall(readers: Mapping[str, _EvalReader], evals: Mapping[str, EvalSummary], before: Spending) -> Totals:
     spending = Spending()
+    spending.merge(before)
     latencies: list[float] = []
     for reader in readers.values():
         spending.merge(reader.spending)

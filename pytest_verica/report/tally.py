@@ -156,13 +156,18 @@ class Side:
         self.unpriced |= other.unpriced
 
 
+EMBEDDING_TYPES = frozenset({"text_similarity"})
+"""The types of criteria whose model calls are embeddings."""
+
+
 class Spending:
     """What outputs and verdicts cost, and the outputs themselves."""
 
-    __slots__ = ("failed_outputs", "grading", "net", "outputs", "priced_outputs", "sampling")
+    __slots__ = ("embeddings", "failed_outputs", "grading", "net", "outputs", "priced_outputs", "sampling")
 
     def __init__(self) -> None:
         self.sampling, self.grading = Side(), Side()
+        self.embeddings = Money()  # a part of the grading
         self.net = _ZERO
         self.priced_outputs = self.outputs = self.failed_outputs = 0
 
@@ -188,9 +193,16 @@ class Spending:
             if paid != "0" or avoided != "0":
                 self.net += by * (Decimal(paid) + Decimal(avoided))
 
+    def add_grade(self, grade: Mapping[str, Any], type: str | None) -> None:
+        """type: of the criterion, None where it is not known."""
+        self.grading.add(grade)
+        if type in EMBEDDING_TYPES:
+            self.embeddings.add(grade["cost"])
+
     def merge(self, other: Spending) -> None:
         self.sampling.merge(other.sampling)
         self.grading.merge(other.grading)
+        self.embeddings.merge(other.embeddings)
         self.net += other.net
         self.priced_outputs += other.priced_outputs
         self.outputs += other.outputs
@@ -209,6 +221,7 @@ class Spending:
             self.net / self.priced_outputs if self.priced_outputs else None,
             avoided.value,
             tuple(sorted(self.sampling.unpriced | self.grading.unpriced)),
+            self.embeddings.value,
         )
 
     @property

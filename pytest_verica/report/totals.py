@@ -77,7 +77,8 @@ class Cost:
 
     sampling: paid for outputs; grading: paid for judging; total: both; per_case_net: what producing the output of a
     case costs, whether it was paid now or is a stored answer's price of then, over the outputs whose cost is known;
-    avoided: what the reused answers cost when bought; unpriced_models: those left out of every sum.
+    avoided: what the reused answers cost when bought; unpriced_models: those left out of every sum; embeddings: the
+    part of grading that was paid for embeddings.
     """
 
     sampling: Decimal | None
@@ -86,12 +87,14 @@ class Cost:
     per_case_net: Decimal | None
     avoided: Decimal | None
     unpriced_models: tuple[str, ...] = ()
+    embeddings: Decimal | None = Decimal(0)
 
     def to_json(self) -> dict[str, Any]:
         """Numbers. A JSON number shows 15 digits of a decimal exactly; the journal keeps them all as text."""
         return {
             "sampling": dollars(self.sampling),
             "grading": dollars(self.grading),
+            "embeddings": dollars(self.embeddings),
             "total": dollars(self.total),
             "per_case_net": dollars(self.per_case_net),
             "avoided": dollars(self.avoided),

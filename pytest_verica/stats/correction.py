@@ -15,6 +15,8 @@ from pytest_verica.stats.agreement import Confusion
 from pytest_verica.stats.beta import BetaDraws, percentile
 
 DRAWS = 10_000
+TAIL = 0.025
+"""Of a 95 % interval."""
 DIGITS = 6
 """Decimals of a bound: what differs beyond them is the C library's rounding, not the data."""
 EDGES = ((0.05, 0.35), (0.10, 0.15))
@@ -38,8 +40,9 @@ class Share:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A 95 % interval from Beta draws. j_low, j_high: the 95 % interval of TPR + TNR - 1; dropped: the share of draws
-    that were left out because it was not above 0 (always 0 where the estimator does not divide by it)."""
+    """An interval from Beta draws, of 95 % where nothing else is asked for. j_low, j_high: the 95 % interval of
+    TPR + TNR - 1; dropped: the share of draws that were left out because it was not above 0 (always 0 where the
+    estimator does not divide by it)."""
 
     low: float
     high: float
@@ -73,8 +76,11 @@ def rogan_gladen(p: float, tpr: float, tnr: float) -> float | None:
     return (p + tnr - 1) / j if j > 0 else None
 
 
-def stratified_interval(passes: Share, of_passes: Share, of_fails: Share, seed: int, draws: int = DRAWS) -> Drawn:
-    """The interval of `stratified`: every rate is drawn from its Beta posterior, p too."""
+def stratified_interval(
+    passes: Share, of_passes: Share, of_fails: Share, seed: int, draws: int = DRAWS, tail: float = TAIL
+) -> Drawn:
+    """The interval of `stratified`: every rate is drawn from its Beta posterior, p too. tail: the share of draws that
+    are left out on each side."""
     found, js = [], []
     stream = BetaDraws(seed)
     for _ in range(draws):
@@ -91,12 +97,16 @@ def stratified_interval(passes: Share, of_passes: Share, of_fails: Share, seed: 
             moved.append(p * ppv + (1 - p) * missed)
         return sorted(moved)
 
-    low, high = _edged(sorted(found), towards)
+    low, high = _edged(sorted(found), towards, tail)
     return _drawn(low, high, js, 0.0)
 
 
 def reused_interval(
-    passes: Share, labelled: tuple[Share, Share, Share] | tuple[Share, Share], seed: int, draws: int = DRAWS
+    passes: Share,
+    labelled: tuple[Share, Share, Share] | tuple[Share, Share],
+    seed: int,
+    draws: int = DRAWS,
+    tail: float = TAIL,
 ) -> Drawn:
     """The interval of `rogan_gladen` on other outputs than the labelled ones.
 
@@ -119,7 +129,7 @@ def reused_interval(
     if not found:
         return _drawn(0.0, 1.0, js, 1.0)
     ranked = sorted(found)
-    low, middle, high = (percentile(ranked, share) for share in (0.025, 0.5, 0.975))
+    low, middle, high = (percentile(ranked, share) for share in (tail, 0.5, 1 - tail))
     # Both bounds beyond one edge would be an interval without width: the edge takes the middle's place.
     if low >= 1:
         low = 1 - (middle - low)
@@ -166,16 +176,16 @@ def _posterior(stream: BetaDraws, share: Share, edge: float = 0.0) -> float:
     return stream.beta(share.passed + 0.5 + edge, share.n - share.passed + 0.5 - edge)
 
 
-def _edged(ranked: list[float], towards: Callable[[float], list[float]]) -> tuple[float, float]:
+def _edged(ranked: list[float], towards: Callable[[float], list[float]], tail: float) -> tuple[float, float]:
     """The percentiles, each carried further where it lies near the edge that it leans to."""
-    low, high = percentile(ranked, 0.025), percentile(ranked, 0.975)
+    low, high = percentile(ranked, tail), percentile(ranked, 1 - tail)
     for distance, moved in EDGES:
         if low < distance:
-            low = min(low, percentile(towards(-moved), 0.025))
+            low = min(low, percentile(towards(-moved), tail))
             break
     for distance, moved in EDGES:
         if high > 1 - distance:
-            high = max(high, percentile(towards(moved), 0.975))
+            high = max(high, percentile(towards(moved), 1 - tail))
             break
     return low, high
 

@@ -26,6 +26,11 @@ def answers_path(root: Path) -> Path:
     return root / FOLDER / "responses.sqlite"
 
 
+def ledger_path(root: Path, run_id: str) -> Path:
+    """Where the processes of a run share what they spend, while it runs and has a budget. Nothing is created."""
+    return root / FOLDER / f"spending-{run_id}"
+
+
 def run_ids(root: Path) -> list[str]:
     """The runs that are kept, oldest first."""
     try:

@@ -123,6 +123,18 @@ class ResponseStore:
                 return
             last = rows[-1][0]
 
+    def latest(self, provider: str, base_url: str | None, model: str, limit: int) -> list[SavedAnswer]:
+        """The answers of a model that were bought last, the last one first."""
+        if not self.path.exists():
+            return []
+        query = (
+            f"SELECT {_COLUMNS} FROM answers WHERE provider = ? AND base_url IS ? AND model = ? "  # noqa: S608
+            "ORDER BY created DESC LIMIT ?"
+        )
+        values = (provider, base_url, model, limit)
+        rows = self._database.run(lambda connection: _checked(connection.execute(query, values).fetchall()))
+        return [_saved(row) for row in rows]
+
     def count(self) -> int:
         """How many answers are stored."""
         if not self.path.exists():

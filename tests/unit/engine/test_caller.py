@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_verica.completion import Answer, Completion
-from pytest_verica.engine.caller import Caller, CallSettings
+from pytest_verica.engine.caller import Caller
+from pytest_verica.engine.endpoints import CallSettings
 from pytest_verica.engine.retry import RetryPolicy
 from pytest_verica.errors import ProviderError
 from pytest_verica.pricing import Prices

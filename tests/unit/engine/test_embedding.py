@@ -12,7 +12,8 @@ import pytest
 
 from pytest_verica.completion import Answer, Completion
 from pytest_verica.embedding import Embedding, EmbeddingRequest
-from pytest_verica.engine.caller import Caller, CallSettings
+from pytest_verica.engine.caller import Caller
+from pytest_verica.engine.endpoints import CallSettings
 from pytest_verica.engine.retry import RetryPolicy
 from pytest_verica.errors import ProviderError
 from pytest_verica.pricing import Prices
@@ -102,7 +103,11 @@ def test_what_is_asked_at_once_is_one_call(ask: Ask) -> None:
     answers = ask(model, "a", "bb", "ccc")
     assert model.calls == [["a", "bb", "ccc"]]
     assert [vector(answer) for answer in answers] == [(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)]
-    assert [(answer.cost, answer.reused, answer.attempts) for answer in answers] == [(COST, False, 1)] * 3
+    assert [(answer.cost, answer.reused, answer.attempts) for answer in answers] == [
+        (COST, False, 1),
+        (COST, False, 0),  # one call
+        (COST, False, 0),
+    ]
 
 
 def test_equal_texts_are_asked_for_and_paid_once(ask: Ask) -> None:
@@ -155,13 +160,15 @@ def test_a_refused_text_takes_no_other_with_it(ask: Ask) -> None:
 def test_a_passing_failure_is_tried_again(ask: Ask) -> None:
     model = Embeds(failures=1)
     answers = ask(model, "a", "bb")
-    assert [answer.attempts for answer in answers] == [2, 2]
+    assert [answer.attempts for answer in answers] == [2, 0], "one call, and one again"
     assert model.calls == [["a", "bb"]] * 2
 
 
 def test_a_lasting_failure_is_everybodys_error(ask: Ask) -> None:
     answers = ask(Embeds(failures=1000), "a", "bb")
-    assert [(answer.kind, answer.attempts > 1) for answer in answers] == [("server", True)] * 2
+    assert [(answer.kind, answer.attempts > 1) for answer in answers] == [("server", True), ("server", False)], (
+        "the call is counted once"
+    )
 
 
 def test_a_door_without_embeddings_says_so(ask: Ask) -> None:
@@ -187,7 +194,8 @@ def test_a_case_that_went_away_does_not_disturb_the_others() -> None:
             await asyncio.sleep(0.01)
             return [Embedding((1.0,))] * len(requests), 1, 0.01
 
-        batches = EmbeddingBatches(call)
+        kept: list[str] = []
+        batches = EmbeddingBatches(call, lambda request, vector, seconds: kept.append(request.text))
         model = ModelSpec("door", "m")
         gone, stays = (asyncio.ensure_future(batches.embed(EmbeddingRequest.of(model, text))) for text in "ab")
         await started.wait()
@@ -197,8 +205,36 @@ def test_a_case_that_went_away_does_not_disturb_the_others() -> None:
         started.clear()
         await started.wait()
         await batches.aclose()
-        return embedding.vector, attempts, gone.cancelled(), (await asyncio.gather(late, return_exceptions=True))[0]
+        return (
+            embedding.vector,
+            attempts,
+            gone.cancelled(),
+            kept,
+            (await asyncio.gather(late, return_exceptions=True))[0],
+        )
 
-    vector, attempts, gone, late = asyncio.run(main())
-    assert (vector, attempts, gone) == ((1.0,), 1, True)
+    vector, attempts, gone, kept, late = asyncio.run(main())
+    assert (vector, attempts, gone, kept) == ((1.0,), 1, True, ["a"])
     assert isinstance(late, asyncio.CancelledError)
+
+
+def test_a_vector_bought_for_a_case_that_went_away_is_stored(tmp_path: Path) -> None:
+    """It was paid for: the next run must not pay again."""
+    model = Embeds()
+
+    async def main() -> list[Answer]:
+        kinds = {"door": ProviderKind("door", lambda spec, timeout: model, False, "")}
+        caller = Caller(kinds, ResponseStore(tmp_path / "responses.sqlite"), [], PRICES, CallSettings())
+        spec = ModelSpec("door", "m")
+        gone, stays = (asyncio.ensure_future(caller.ask(EmbeddingRequest.of(spec, text))) for text in "ab")
+        while not model.calls:  # noqa: ASYNC110 - until the call is out
+            await asyncio.sleep(0)
+        gone.cancel()
+        await stays
+        again = await caller.ask(EmbeddingRequest.of(spec, "a"))
+        await caller.aclose()
+        return [again]
+
+    [again] = asyncio.run(main())
+    assert (again.reused, again.cost_avoided) == (True, COST)
+    assert model.calls == [["a", "b"]]

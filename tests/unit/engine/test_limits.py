@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_verica.engine.limits import CallOutcome, Limiter
+from pytest_verica.request import Rates
 
 
 def run(coroutine: Coroutine[Any, Any, None]) -> None:
@@ -221,7 +222,7 @@ class Clock:
 def test_starts_are_spaced_to_the_requests_of_a_minute() -> None:
     async def main() -> None:
         clock = Clock()
-        limiter = Limiter(10, requests_per_minute=120, clock=clock.time, sleep=clock.sleep)
+        limiter = Limiter(10, rates=Rates(requests_per_minute=120), clock=clock.time, sleep=clock.sleep)
         starts = []
         for _ in range(4):
             await limiter.acquire()
@@ -241,7 +242,7 @@ def test_a_cancelled_pause_holds_no_slot() -> None:
         async def forever(seconds: float) -> None:
             await asyncio.Event().wait()
 
-        limiter = Limiter(3, requests_per_minute=1, clock=lambda: 0.0, sleep=forever)
+        limiter = Limiter(3, rates=Rates(requests_per_minute=1), clock=lambda: 0.0, sleep=forever)
         await limiter.acquire()
         pausing = asyncio.create_task(limiter.acquire())
         await turns()
@@ -256,7 +257,7 @@ def test_a_cancelled_pause_holds_no_slot() -> None:
 @pytest.mark.parametrize(("limit", "per_minute"), [(0, None), (-1, None), (1, 0), (1, -5)])
 def test_a_limit_that_lets_nothing_through_is_refused(limit: int, per_minute: float | None) -> None:
     with pytest.raises(ValueError, match="not"):
-        Limiter(limit, requests_per_minute=per_minute)
+        Limiter(limit, rates=Rates(requests_per_minute=per_minute))
 
 
 STEPS = st.lists(st.sampled_from(["start", "cancel", "ok", "limited", "other"]), max_size=60)

@@ -26,9 +26,9 @@ def fake() -> Iterator[FakeProvider]:
         yield provider
 
 
-@pytest.fixture(params=["aiohttp", "sdk"])
+@pytest.fixture(params=["aiohttp", "httpx2"])
 def transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to an endpoint: aiohttp, and the SDK's own where aiohttp is missing."""
-    if request.param == "sdk":
-        monkeypatch.setattr("pytest_verica.providers.chat_completions._has_aiohttp", lambda: False)
+    """Both ways to an endpoint: aiohttp, and httpx2 where aiohttp is missing."""
+    if request.param == "httpx2":
+        monkeypatch.setattr("pytest_verica.providers.connection.has_aiohttp", lambda: False)
     return str(request.param)

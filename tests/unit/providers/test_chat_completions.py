@@ -277,7 +277,7 @@ def test_the_key_is_in_nothing_that_comes_out(
 
 def test_the_key_is_in_no_repr(fake: FakeProvider) -> None:
     provider = PROVIDERS["openai"].open(spec(fake.url), 30.0)
-    assert KEY not in repr(provider) + str(provider) + repr(provider._door)  # type: ignore[attr-defined]
+    assert KEY not in repr(provider) + str(provider) + repr(provider._endpoint.door)  # type: ignore[attr-defined]
     asyncio.run(provider.aclose())
 
 
