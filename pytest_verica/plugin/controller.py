@@ -27,7 +27,7 @@ from pytest_verica.report.keeping import Keeping
 from pytest_verica.report.saved import SavedRun, keep_head
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, Record, RunEnd, VerdictRecord, from_line
-from pytest_verica.store.folder import RunFolder
+from pytest_verica.store.folder import RunFolder, run_numbers
 
 MOST_MISSES = 50
 """Misses that a failed gate lists."""
@@ -127,7 +127,7 @@ class Controller:
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
             return
         self.report_path = path
-        self._publish(session, SavedRun.of(self.summary))
+        self._publish(session, SavedRun.of(self.summary, run_numbers(self._config.rootpath).get(self._run_id)))
         self._config.hook.pytest_verica_report(path=str(path))
 
     def _publish(self, session: pytest.Session, run: SavedRun) -> None:
