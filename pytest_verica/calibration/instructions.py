@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from pytest_verica.calibration.judged import JudgedRun
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.document import parse_document
+from pytest_verica.judge.registry import KINDS
 from pytest_verica.store.whole_file import write_whole
 from pytest_verica.template import compile_template
 
@@ -65,8 +66,8 @@ def write_instructions(root: Path, run: JudgedRun, texts: Mapping[Location, str]
     if unknown:
         raise ConfigError(f"the instructions have no part {_name(unknown[0])}; load the page again", place)
     changed = {at: new for at, new in texts.items() if new != found[at].text}
-    columns = run.case(run.outputs[0]).columns if run.outputs else {}
-    problems = [Problem(problem, place) for new in changed.values() for problem in _problems(new, columns)]
+    known = [*(run.case(run.outputs[0]).columns if run.outputs else ()), *_names_of(run.criterion.type)]
+    problems = [Problem(problem, place) for new in changed.values() for problem in _problems(new, known)]
     if problems:
         raise ConfigError(problems)
     edited = text
@@ -77,7 +78,14 @@ def write_instructions(root: Path, run: JudgedRun, texts: Mapping[Location, str]
     return file
 
 
-def _problems(text: str, columns: Mapping[str, Any]) -> list[str]:
+def _names_of(kind: str) -> frozenset[str]:
+    """Names that a kind of judge gives to its prompt, beside the case and the output: a rubric, two answers."""
+    found = KINDS.get(kind)
+    names: frozenset[str] = getattr(found.config, "prompt_names", frozenset()) if found is not None else frozenset()
+    return names
+
+
+def _problems(text: str, columns: Sequence[str]) -> list[str]:
     if not text.strip():
         return ["the judge's instructions are empty; it would be asked nothing"]
     return compile_template(text).problems(columns, output=True)

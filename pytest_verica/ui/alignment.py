@@ -12,6 +12,7 @@ from aiohttp import web
 
 from pytest_verica.calibration.alignment import Alignment, Disagreement
 from pytest_verica.calibration.finding import file_of
+from pytest_verica.calibration.judged import JudgedRun
 from pytest_verica.calibration.label import Label, current_labels
 from pytest_verica.calibration.label_file import labels_of
 from pytest_verica.calibration.rejudging import plan_rejudging
@@ -20,7 +21,7 @@ from pytest_verica.calibration.threshold import can_undo
 from pytest_verica.errors import VericaError
 from pytest_verica.ui.answers import SERVICES, apart, asked, page
 from pytest_verica.ui.drawing import history_drawing, threshold_drawing
-from pytest_verica.ui.judges import alignment_of, history_of
+from pytest_verica.ui.judges import alignment_of, history_of, whole_judge
 from pytest_verica.ui.label import labeller_of
 from pytest_verica.ui.loop import instruction_parts, plan_words
 from pytest_verica.ui.showing import Part, inputs_of, output_of
@@ -66,10 +67,10 @@ def _disagreements(root: Path, found: Alignment, labeller: str) -> list[Shown]:
     return shown
 
 
-def _plan(root: Path, found: Alignment) -> str:
+def _plan(root: Path, judge: JudgedRun) -> str:
     """What judging again would do; why it cannot be done where the eval file is wrong now."""
     try:
-        return plan_words(plan_rejudging(root, found.run))
+        return plan_words(plan_rejudging(root, judge))
     except VericaError as error:
         return str(error)
 
@@ -78,8 +79,8 @@ def _values(root: Path, found: Alignment, tab: str, labeller: str) -> dict[str, 
     """What a tab shows beside the alignment itself."""
     points = history_of(root, found)
     if tab == "disagreements":
-        plan = _plan(root, found)
-        asks = instruction_parts(root, found.run)
+        judge = whole_judge(root, found.run)
+        plan, asks = _plan(root, judge), instruction_parts(root, judge)
         return {"shown": _disagreements(root, found, labeller), "asks": asks, "plan": plan}
     if tab == "threshold":
         drawing = None if found.sweep is None else threshold_drawing(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
@@ -13,43 +12,39 @@ from pytest_verica.calibration.alignment import Alignment, align
 from pytest_verica.calibration.finding import file_of, find_judges, labels_for
 from pytest_verica.calibration.history import Point, read_history, remember
 from pytest_verica.calibration.judged import JudgedRun
-from pytest_verica.report.saved import Listed, list_runs, saved_runs
+from pytest_verica.report.saved import list_runs, saved_runs
 
 State = tuple[tuple[str, int, int], ...]
 """What tells whether files changed: name, size and time of each."""
 
 
-@dataclass(frozen=True)
-class Judge:
-    """A criterion that asks a model, as the runs name it."""
+def judges(root: Path) -> list[JudgedRun]:
+    """Every judge of the saved runs in the last run that it took part in, a rubric's items after the whole; those of
+    the eval that ran last first.
 
-    eval_id: str
-    eval_name: str
-    criterion: str
-    name: str
-    type: str
-
-
-def judges(root: Path) -> list[Judge]:
-    """Every judge that gave a verdict in a saved run; those of the last run first."""
-    found: dict[tuple[str, str], Judge] = {}
-    for listed in list_runs(root):
-        for head, criterion in _asked(listed):
-            found.setdefault((head["id"], criterion["id"]), _judge(head, criterion))
-    return list(found.values())
+    Raises:
+        StoreError: a run cannot be read.
+    """
+    return list(_judges(root, _runs_state(root)))
 
 
-def _judge(head: Mapping[str, Any], criterion: Mapping[str, Any]) -> Judge:
-    return Judge(head["id"], head["name"], criterion["id"], criterion["name"], criterion["type"])
+@lru_cache(maxsize=4)
+def _judges(root: Path, state: State) -> tuple[JudgedRun, ...]:
+    evals = dict.fromkeys(
+        head["id"] for listed in list_runs(root) if listed.head for head in _judged_heads(listed.head)
+    )
+    return tuple(judge for eval_id in evals for judge in find_judges(root, eval_id))
 
 
-def _asked(listed: Listed) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """(eval, criterion) pairs of a run in which a judge gave a verdict."""
+def _judged_heads(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The evals of a run in which a judge gave a verdict."""
     return [
-        (head, criterion)
-        for head in (() if listed.head is None else listed.head["evals"])
-        for criterion in head["criteria"]
-        if criterion["judge_hash"] is not None and head["totals"]["criteria"].get(criterion["id"], {}).get("graded")
+        head
+        for head in report["evals"]
+        if any(
+            criterion["judge_hash"] is not None and head["totals"]["criteria"].get(criterion["id"], {}).get("graded")
+            for criterion in head["criteria"]
+        )
     ]
 
 
@@ -66,6 +61,19 @@ def judged_run(root: Path, eval_id: str, criterion: str) -> JudgedRun:
 def _judged(root: Path, eval_id: str, criterion: str, state: State) -> JudgedRun:
     """Kept while nothing changes: a journal of thousands of outputs need not be read for each answer."""
     return find_judges(root, eval_id, criterion)[0]
+
+
+def whole_judge(root: Path, run: JudgedRun) -> JudgedRun:
+    """The judge that is asked: for an item of a rubric, the criterion that it is an item of.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    ids = [criterion.id for criterion in run.eval.criteria]
+    if run.criterion.id in ids:
+        return run
+    above = max((each for each in ids if run.criterion.id.startswith(f"{each}.")), key=len)
+    return judged_run(root, run.eval.id, above)
 
 
 def alignment_of(root: Path, eval_id: str, criterion: str) -> Alignment:

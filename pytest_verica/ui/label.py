@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
 
+from pytest_verica.calibration.judged import JudgedRun
 from pytest_verica.ui.answers import SERVICES, apart, asked, data, page, sent
 from pytest_verica.ui.judges import judged_run
 from pytest_verica.ui.labelling import Deck, Screen, deck, name_of
@@ -43,9 +45,19 @@ async def label_page(request: web.Request) -> web.Response:
         anyone=_query(request),
         labeller=found.labeller,
         criterion=found.run.criterion.name,
-        about=found.run.criterion.config.get("description") or "",
+        about=_about(found.run),
         asks=_instruction(found.run.criterion.config.get("prompt")),
     )
+
+
+def _about(run: JudgedRun) -> str:
+    """What meets it, in the author's words for people: the criterion's description, or an item's own meaning."""
+    config = run.criterion.config
+    items = config.get("rubric")
+    for name, meaning in items.items() if isinstance(items, Mapping) else ():
+        if run.criterion.id.endswith(f".{name}"):
+            return str(meaning)
+    return str(config.get("description") or "")
 
 
 def _instruction(prompt: Any) -> str:

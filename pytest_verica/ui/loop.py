@@ -14,8 +14,9 @@ from pytest_verica.calibration.judged import JudgedRun
 from pytest_verica.calibration.rejudging import Plan, plan_rejudging
 from pytest_verica.errors import ConfigError, StoreError, VericaError
 from pytest_verica.report.figures import dollars, many
+from pytest_verica.store.whole_file import write_whole
 from pytest_verica.ui.answers import SERVICES, Gone, apart, asked, data, sent
-from pytest_verica.ui.judges import judged_run
+from pytest_verica.ui.judges import judged_run, whole_judge
 from pytest_verica.ui.work import Work
 
 
@@ -57,30 +58,40 @@ def _words(at: Location) -> str:
 def _save(root: Path, run: JudgedRun, sent_texts: Any) -> str:
     if not isinstance(sent_texts, Mapping) or not all(isinstance(text, str) for text in sent_texts.values()):
         raise Gone("the instructions did not come as texts; load the page again")
-    known = {_name(at): at for at in read_instructions(root, run).texts}
+    before = read_instructions(root, run)
+    bytes_before = before.file.read_bytes()
+    known = {_name(at): at for at in before.texts}
     if set(sent_texts) - set(known):
         raise Gone("the instructions have other parts now; load the page again")
     texts = {known[name]: text.replace("\r\n", "\n") for name, text in sent_texts.items()}
     try:
         file = write_instructions(root, run, texts)
         plan = plan_rejudging(root, run)
+    except ConfigError:
+        write_whole(before.file, [bytes_before])  # a file that no run could read is not left behind
+        raise
     except OSError as error:
         raise StoreError(f"the instructions were not saved: {error}. Make the file writable") from error
     return f"Saved in {file.name} ✓ Judging again: {plan_words(plan)}."
+
+
+def asked_judge(root: Path, eval_id: str, criterion: str) -> JudgedRun:
+    """The judge whose instructions are edited, and which is asked again."""
+    return whole_judge(root, judged_run(root, eval_id, criterion))
 
 
 async def instructions(request: web.Request) -> web.Response:
     """Writes the instructions into the eval file."""
     said, services = await sent(request), request.app[SERVICES]
     async with services.writing:
-        run = await apart(judged_run, services.root, asked(request, "eval"), asked(request, "criterion"))
+        run = await apart(asked_judge, services.root, *_key(request))
         return data({"said": await apart(_save, services.root, run, said.get("texts"))})
 
 
 async def plan(request: web.Request) -> web.Response:
     """What judging again would do and cost. Nothing is called."""
     root = request.app[SERVICES].root
-    run = await apart(judged_run, root, asked(request, "eval"), asked(request, "criterion"))
+    run = await apart(asked_judge, root, *_key(request))
     return data({"said": plan_words(await apart(plan_rejudging, root, run))})
 
 
@@ -97,7 +108,7 @@ async def evaluate(request: web.Request) -> web.Response:
         running = services.work.get(key)
         if running is not None and running.state == "running":
             raise Busy("this judge is being evaluated already; its progress is shown on its page")
-        run = await apart(judged_run, services.root, *key)
+        run = await apart(asked_judge, services.root, *key)
         planned = await apart(plan_rejudging, services.root, run)
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         services.work[key] = Work(services.root, planned, now)

@@ -50,6 +50,14 @@ async def improved(request):
     return {{"reasoning": f"{REASON} again {{n}}", "score": 0.90625 if n % 3 else 0.21875}}
 
 
+def cared(request):
+    n = number_of(request)
+    return {{
+        "friendly": {{"reasoning": f"{REASON} friendly {{n}}", "met": n % 3 != 0}},
+        "sure": {{"reasoning": f"{REASON} sure {{n}}", "met": n % 2 == 0}},
+    }}
+
+
 def labelled(request):
     n = number_of(request)
     return {{"reasoning": f"{REASON} of tone {{n}}", "label": "{POLITE}" if n % 3 else "{RUDE}"}}
@@ -78,6 +86,23 @@ criteria:
     model: {{provider: scripted, name: "site_judges:labelled"}}
   - {{name: short, type: text_check, operation: length, max: 400}}
 gate: 0.5
+"""
+
+RUBRIC_EVAL = """\
+name: care
+golden_set: golden/refunds.jsonl
+target: {column: answer}
+criteria:
+  - name: care
+    type: rubric_model
+    rubric:
+      friendly: It greets the customer kindly.
+      sure: It promises nothing that is not sure.
+    prompt: |
+      {{ output.text }}
+      {{ rubric }}
+    model: {provider: scripted, name: "site_judges:cared"}
+gate: 0.1
 """
 
 HOSTILE = {
@@ -166,5 +191,6 @@ def make_site(path: Path, *, hostile: bool = False, cases: int = CASES) -> Site:
         ]
     (path / "golden" / "refunds.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     site.eval_file.write_text(EVAL)
+    (path / "care.eval.yaml").write_text(RUBRIC_EVAL)
     site.run()
     return site

@@ -10,6 +10,8 @@ from tests.pages.browser import Browser, opened
 from tests.pages.conftest import copied, served
 from tests.pages.site import Site
 
+REFUNDS = "form[data-eval='refunds.eval.yaml']"
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
@@ -37,10 +39,10 @@ def twice(built_site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def test_two_runs_that_are_picked_are_compared_the_older_one_first(browser: Browser, twice: tuple[Site, str]) -> None:
     _, address = twice
     browser.open(address)
-    assert [row.text for row in browser.all("td[data-name=run]")] == ["#0002", "#0001"]
+    assert [row.text for row in browser.all(f"{REFUNDS} td[data-name=run]")] == ["#0002", "#0001"]
     assert "gate ≥ 60 % · last 77.8 % · mean of 2: 77.8 %" in browser.text("main")
-    button = browser.find("form.compare button")
-    boxes = browser.all("input[name=run]")
+    button = browser.find(f"{REFUNDS} button")
+    boxes = browser.all(f"{REFUNDS} input[name=run]")
     assert not button.is_enabled()
     boxes[0].send_keys(" ")
     assert "Pick one more" in browser.text("main") and not button.is_enabled()

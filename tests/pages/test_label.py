@@ -60,6 +60,7 @@ def saved(browser: Browser, labelled: int) -> None:
     browser.until_says("#status", "Saved ✓")
 
 
+@pytest.mark.slow
 def test_fifty_outputs_are_labelled_blind_and_by_keys_alone(browser: Browser, site: Site) -> None:
     seen: list[str] = []
     answers: list[str] = []
@@ -224,6 +225,7 @@ class Served:
         self.process.stdout.close()
 
 
+@pytest.mark.slow
 def test_a_kill_in_the_middle_loses_no_answer_that_was_confirmed_and_doubles_none(browser: Browser, site: Site) -> None:
     confirmed = 0
     for _ in range(3):
