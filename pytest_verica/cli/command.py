@@ -21,6 +21,7 @@ from pytest_verica.cli.runs import runs
 from pytest_verica.cli.schema import schema
 from pytest_verica.cli.show import show
 from pytest_verica.cli.store import store
+from pytest_verica.cli.ui import ui
 from pytest_verica.errors import VericaError
 
 
@@ -55,3 +56,4 @@ verica.add_command(providers)
 verica.add_command(schema)
 verica.add_command(show)
 verica.add_command(store)
+verica.add_command(ui)
