@@ -54,6 +54,7 @@ SIBLINGS: Mapping[str, frozenset[str]] = {
     "formula": frozenset({"path", "template"}),
     "compare": frozenset({"report"}),
     "report": frozenset({"store"}),
+    "calibration": frozenset({"store", "report"}),
 }
 
 PACKAGE_ITSELF = "__init__"

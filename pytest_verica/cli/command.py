@@ -6,10 +6,12 @@ from typing import Any
 
 import click
 
+from pytest_verica.cli.calibrate import calibrate
 from pytest_verica.cli.compare import compare
 from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
+from pytest_verica.cli.label import label
 from pytest_verica.cli.models import models
 from pytest_verica.cli.presets import presets
 from pytest_verica.cli.providers import providers
@@ -37,10 +39,12 @@ def verica() -> None:
     """Works on evals and stored runs, beside `pytest --verica`."""
 
 
+verica.add_command(calibrate)
 verica.add_command(compare)
 verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)
+verica.add_command(label)
 verica.add_command(report)
 verica.add_command(runs)
 verica.add_command(presets)

@@ -111,6 +111,7 @@ class Active:
             if self._role.reports:
                 raise
             _refuse(session, str(error))
+        self._role.listen(session, self._running.stop)
         self._running.upcoming = lambda: self._role.upcoming(session)
 
     def _prepare(self, session: pytest.Session) -> None:

@@ -236,7 +236,8 @@ class Evals:
         whole = whole or self._settings.sample is None
         cases = (len(golden) if whole else len(self.narrowed(golden, config.name))) * config.repeat
         counts = {criterion.name: cases for criterion in config.criteria}
-        planned = Planned(counts, config.repeat, self._may_cost(spec), self._settings.sample)
+        judges = sum(self.kinds[criterion.type].runs == "model" for criterion in config.criteria)
+        planned = Planned(counts, config.repeat, self._may_cost(spec), self._settings.sample, judges)
         return [Problem(message, spec.place(("gate",))) for message in check_gate(config.gate, planned)]
 
     def _may_cost(self, spec: EvalSpec) -> bool:
