@@ -23,6 +23,7 @@ from pytest_verica.graders.criterion import Criterion
 from pytest_verica.graders.protocol import CallsCode
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+_SITES = {"site-packages", "dist-packages"}
 _INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
@@ -166,7 +167,9 @@ def _kept(path: Path, changed: int, size: int) -> _Source:
 
 
 def _is_installed(path: Path) -> bool:
-    return path.is_relative_to(_PACKAGE) or any(path.is_relative_to(folder) for folder in _INSTALLED)
+    if path.is_relative_to(_PACKAGE) or any(path.is_relative_to(folder) for folder in _INSTALLED):
+        return True
+    return not _SITES.isdisjoint(path.parts)  # a person's own, or another environment's
 
 
 def _imports(path: Path, data: bytes) -> list[Path]:

@@ -124,6 +124,13 @@ def test_a_baseline_that_is_all_other_cases_fails(suite: Suite, monkeypatch: pyt
     assert run.exit == 1 and "nothing that passed in #0001" in gate(run)["reasons"][0]
 
 
+def test_a_baseline_that_nothing_asks_for_is_said(suite: Suite) -> None:
+    suite.eval(gate=0.5)
+    suite.run()
+    run = suite.run("--verica-baseline", "last")
+    assert run.exit == 0 and "no gate has `baseline`, so nothing was held against that run" in run.out
+
+
 @pytest.mark.slow
 def test_workers_are_told_of_the_baseline(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before launch in the workers, after it in the controller; `last` is not the run that has just begun."""
