@@ -68,10 +68,8 @@ class Evals:
         spec = self._as_set(spec)
         for warning in golden.warnings:
             warnings.warn(pytest.PytestWarning(f"{eval_id}: {warning}"), stacklevel=2)
-        ready = self.ready(spec, golden, eval_id, function=function)
-        problems = [Problem(text, spec.place(("model",))) for text in self._missing_credentials(ready)]
-        ready, unfit = fitted(spec, ready, self.providers, replaced=ready.config.name in self._replaced)
-        problems += unfit
+        ready, problems = self._fitted(spec, golden, eval_id, function)
+        problems += [Problem(text, spec.place(("model",))) for text in self._missing_credentials(ready)]
         problems += self._gate_problems(spec, ready)
         twin = next((e for e in self.by_id.values() if e.config.name == ready.config.name and e.id != eval_id), None)
         if twin is not None:
@@ -90,14 +88,18 @@ class Evals:
         Raises:
             ConfigError: everything that is wrong with it.
         """
-        return make_eval(
-            spec,
-            golden,
-            id=eval_id,
-            kinds=self.kinds,
-            needs_credential={name: kind.needs_credential for name, kind in self.providers.items()},
-            function=function,
+        ready, problems = self._fitted(spec, golden, eval_id, function)
+        if problems:
+            raise ConfigError(problems)
+        return ready
+
+    def _fitted(self, spec: EvalSpec, golden: GoldenSet, eval_id: str, function: bool) -> tuple[Eval, list[Problem]]:
+        """An eval that can run but for what its models do not take."""
+        needs_credential = {name: kind.needs_credential for name, kind in self.providers.items()}
+        ready = make_eval(
+            spec, golden, id=eval_id, kinds=self.kinds, needs_credential=needs_credential, function=function
         )
+        return fitted(spec, ready, self.providers, replaced=ready.config.name in self._replaced)
 
     def planned(self, ready: Eval) -> int:
         """Verdicts of the whole eval, or of the sample or shard that was asked for: what a gate is judged on."""
