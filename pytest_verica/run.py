@@ -119,7 +119,8 @@ class EvalRecord(_Saved):
     """An eval as it ran.
 
     id: node id of the eval; kind: an eval file or a marked function; golden_set: path under the root, None where the
-    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many; prompt: whole, None where the
+    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many, both None where a shard
+    knows only its own part; prompt: whole, None where the
     target is no prompt; prompt_version: 1, 2, … in order of first use, None where not kept; model: {provider, name,
     base_url}, None where the target is no model; params: sent; left_out: not sent, {criterion (None: own model), model,
     parameter, value, why}; planned: verdicts of the whole eval; selected: of this run; partial: why that is less;

@@ -85,6 +85,7 @@ class Recording:
         prompt = None if config.prompt is None else prompt_json(config.prompt)
         planned = self._unplanned.get(ready.id) or self._evals.planned(ready)
         selected = self.selected(ready)
+        whole = self._evals.knows_whole(ready)
         code = self._evals.code_of(ready)
         return EvalRecord(
             id=ready.id,
@@ -107,8 +108,8 @@ class Recording:
             planned=planned,
             selected=selected,
             golden_set=ready.golden.path,
-            golden_set_hash=ready.golden.snapshot_hash,
-            rows=len(ready.golden),
+            golden_set_hash=ready.golden.snapshot_hash if whole else None,
+            rows=len(ready.golden) if whole else None,
             prompt=prompt,
             prompt_hash=None if prompt is None else content_hash(prompt),
             model=_model(model),
