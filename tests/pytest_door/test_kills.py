@@ -36,7 +36,7 @@ pytestmark = [
 ]
 CASES = 100
 CALLS = CASES * CALLS_PER_CASE
-AT_ONCE = 8
+AT_ONCE = 4
 """Calls under way, of a whole run."""
 
 
@@ -122,13 +122,13 @@ def test_a_hundred_kills(tmp_path: Path, nursery: Nursery) -> None:
         books = Bookkeeper(tmp_path, fake, nursery)
         for _ in range(64):  # the only process, at its samples and its judges
             pid = books.start()
-            books.until(pid, dice.randrange(1, 5))
+            books.until(pid, AT_ONCE + dice.randrange(1, 6))
             os.killpg(pid, signal.SIGKILL)
             assert nursery.wait(pid) == -signal.SIGKILL
             books.entered(1)
         for number in range(8):  # the controller alone, or it and its workers
             pid = books.start("-n2")
-            books.until(pid, 2)
+            books.until(pid, AT_ONCE + 2)
             workers = workers_of(pid)
             (os.killpg if number % 2 else os.kill)(pid, signal.SIGKILL)
             assert nursery.wait(pid) == -signal.SIGKILL
