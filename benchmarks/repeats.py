@@ -1,8 +1,8 @@
 """How often the 95 % interval of a rate holds the true one, where each case is sampled several times.
 
-Cases differ: each has a chance of its own to pass (a beta distribution), and the samples of a case are drawn with it. The
-correlation is that of two samples of one case: 0 where cases are alike, near 1 where a case always passes or always fails.
-Beside it stands the interval that takes each sample for a case of its own.
+Cases differ: each has a chance of its own to pass (a beta distribution), and the samples of a case are drawn with it.
+The correlation is that of two samples of one case: 0 where cases are alike, near 1 where a case always passes or always
+fails. Beside it stands the interval that takes each sample for a case of its own.
 
     python benchmarks/repeats.py [RUNS]        # 1,000 data sets a cell by default: about two minutes
 """
@@ -56,9 +56,8 @@ def main() -> None:
     for cases in CASES:
         of_these = [ours for number, ours in found if number == cases]
         inside = sum(0.92 <= ours <= 0.97 for ours in of_these)
-        print(
-            f"{cases} cases: {min(of_these):.1%} to {max(of_these):.1%}; {inside} of {len(of_these)} cells in 92-97 %"
-        )
+        least, most = min(of_these), max(of_these)
+        print(f"{cases} cases: {least:.1%} to {most:.1%}; {inside} of {len(of_these)} cells in 92-97 %")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from pytest_verica.grade import Grade
+from pytest_verica.json_text import json_safe
 
 JOURNAL_VERSION = 1
 
@@ -18,8 +18,6 @@ GateStatus = Literal["passed", "failed", "skipped"]
 _text = json.encoder.encode_basestring_ascii
 _encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 _decode = json.JSONDecoder().raw_decode  # a fifth faster than json.loads, which looks for white space twice
-_MAX_DEPTH = 200
-_MAX_BITS = 10_000  # Python refuses to write longer integers in decimals, and to read them
 _R = TypeVar("_R", bound="_Saved")
 
 
@@ -47,23 +45,6 @@ class _Saved:
             return _encode(data)
         except (ValueError, TypeError, RecursionError):
             return _encode(json_safe(data))
-
-
-def json_safe(value: Any, depth: int = 0) -> Any:
-    """The value with everything that JSON cannot hold replaced by its text."""
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, int):
-        return value if value.bit_length() < _MAX_BITS else hex(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if depth >= _MAX_DEPTH:
-        return f"(nested more than {_MAX_DEPTH} deep: not kept)"
-    if isinstance(value, Mapping):
-        return {str(key): json_safe(inner, depth + 1) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_safe(inner, depth + 1) for inner in value]
-    return str(value)
 
 
 @dataclass(frozen=True)
@@ -138,15 +119,14 @@ class EvalRecord(_Saved):
     """An eval as it ran.
 
     id: node id of the eval; kind: an eval file or a marked function; golden_set: path under the root, None where the
-    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many it has, both None where a shard
-    knows only its own part; prompt: whole, None where the target is no prompt; prompt_version: 1, 2, … in order of
-    first use, None where versions are not kept;
-    model: {provider, name, base_url}, None where the target is no model; params: sampling parameters sent; gate: its
-    configuration, None where there is none; repeat: samples per case; planned: verdicts of the whole eval;
-    selected: those that this run set out to make; partial: why selected is less than planned, None for a whole run;
-    code_hash: of the user's code that makes outputs, None where it cannot be seen; identity: hash over everything that
-    decides the verdicts, None where a part cannot be known; history: the rates of earlier whole runs (`Earlier`), None
-    where there is none; reused_from: {run, prices_changed} where verdicts of an earlier run were taken over, else None.
+    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many, both None where a shard
+    knows only its own part; prompt: whole, None where the
+    target is no prompt; prompt_version: 1, 2, … in order of first use, None where not kept; model: {provider, name,
+    base_url}, None where the target is no model; params: sent; left_out: not sent, {criterion (None: own model), model,
+    parameter, value, why}; planned: verdicts of the whole eval; selected: of this run; partial: why that is less;
+    code_hash: of the user's code that makes outputs, identity: over all that decides the verdicts, each None where it
+    cannot be known; history: rates of earlier whole runs (`Earlier`); reused_from: {run, prices_changed}, the run whose
+    verdicts were taken over, else None.
     """
 
     id: str
@@ -171,13 +151,15 @@ class EvalRecord(_Saved):
     identity: str | None = None
     history: Mapping[str, Any] | None = None
     reused_from: Mapping[str, Any] | None = None
+    left_out: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "criteria": [vars(criterion) for criterion in self.criteria]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> EvalRecord:
-        return replace(super().from_json(data), criteria=tuple(CriterionRecord(**item) for item in data["criteria"]))
+        criteria = tuple(CriterionRecord(**item) for item in data["criteria"])
+        return replace(super().from_json(data), criteria=criteria, left_out=tuple(data.get("left_out", ())))
 
 
 def _numbers(costs: Mapping[str, Any]) -> tuple[dict[str, str | None], dict[str, float | None]]:
@@ -192,8 +174,7 @@ class CaseRecord(_Saved):
 
     eval: id of the eval; case: id of the case; original_id: as the golden set wrote it; position: 0-based place in
     the golden set; sample: 0-based index of the sample; columns: the row; output: `Output.to_json()`, None where the
-    target produced none; error: {kind, message, raw, calls} of the target, None where it produced an output; its
-    calls are the model calls that were made in vain.
+    target produced none; error: {kind, message, raw, calls (made in vain)} of the target, None where there is none.
 
     Its line ends with `shown`, the very object that the report shows, whose costs are numbers; the exact decimals
     stand beside it in `exact`. So a report is joined from lines that need not be read again.

@@ -16,6 +16,7 @@ from pytest_verica.report.failure import excerpt
 from pytest_verica.report.figures import dollars, interval_words, other_words, rate_words, seconds
 from pytest_verica.report.run_lines import RunLine, run_line
 from pytest_verica.report.saved import Listed, SavedRun, find_run
+from pytest_verica.report.standing import standing
 from pytest_verica.template import text_of
 
 MOST_SHOWN = 50
@@ -62,6 +63,7 @@ def _eval(run: SavedRun, found: Mapping[str, Any]) -> Iterator[str]:
     interval = interval_words(totals)
     if interval:
         yield f"  interval {interval}"
+    yield from (f"  {line}" for line in standing(found))
     names = {criterion["id"]: criterion["name"] for criterion in found["criteria"]}
     for criterion, counts in totals["criteria"].items():
         yield f"  {names.get(criterion, criterion)}: {rate_words(counts)}, {other_words(counts)}"

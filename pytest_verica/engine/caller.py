@@ -244,7 +244,7 @@ class Caller:
         def make(provider: Provider) -> Awaitable[list[Embedding]]:
             if not isinstance(provider, Embedder):
                 message = f"The provider `{model.provider}` offers no embeddings; {model} cannot embed a text."
-                raise ProviderError("unsupported", message)
+                raise ProviderError("unsupported", message, attempts=0)
             return provider.embed(requests)
 
         expected = [self._expectation(request).usage(request) for request in requests]

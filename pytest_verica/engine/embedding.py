@@ -63,15 +63,18 @@ class EmbeddingBatches:
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
-    async def _ask(self, items: list[_Item]) -> None:
+    async def _ask(self, items: list[_Item], before: int = 0) -> None:
+        """before: calls made in vain for these texts and others together, to be told with them."""
         failure: BaseException
         try:
             vectors, attempts, seconds = await self._call([request for request, _ in items])
         except ProviderError as error:
             if len(items) > 1 and error.kind == _MAY_BE_ONE_TEXT:
                 half = len(items) // 2
-                await asyncio.gather(self._ask(items[:half]), self._ask(items[half:]))
+                before += error.attempts
+                await asyncio.gather(self._ask(items[:half], before), self._ask(items[half:]))
                 return
+            error.attempts += before
             failure = error
         except asyncio.CancelledError:
             for _, future in items:
@@ -80,6 +83,7 @@ class EmbeddingBatches:
         except Exception as error:  # noqa: BLE001 - each that waits gets it
             failure = error
         else:
+            attempts += before
             for (request, future), vector in zip(items, vectors, strict=True):
                 if future.done():
                     self._keep(request, vector, seconds)

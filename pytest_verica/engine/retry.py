@@ -53,5 +53,5 @@ class RetryPolicy:
             retry_after_s=error.retry_after_s,
             retryable=error.retryable,
             raw=error.raw,
-            attempts=attempt,
+            attempts=attempt - 1 + error.attempts,  # the last may have failed before anything was sent
         )

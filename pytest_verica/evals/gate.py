@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, field_validator, model_validator
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_validator
 
 from pytest_verica.evals.fields import Strict
 
@@ -102,7 +102,14 @@ class GateConfig(Strict):
         None, description="Such as 0.95: the one-sided Wilson lower bound of the rate must reach pass_rate."
     )
     max_cost_per_case: Dollars | None = Field(None, description="USD: the net sampling cost per case, at most.")
-    calibrated: bool = Field(False, description="Not in this version yet.")
+    calibrated: bool = Field(
+        False,
+        description="The rates of judges enter corrected by human labels (their lower bound with `confidence`); only "
+        "with a green or amber light of this very judge, else the gate fails.",
+    )
+    max_label_age_days: int | None = Field(
+        None, ge=1, strict=True, description="With `calibrated`: days since the last label, at most."
+    )
     repeat: RepeatGate | None = Field(
         None, description="A case passes a criterion where at least so many of its samples do; rates count these."
     )
@@ -114,13 +121,15 @@ class GateConfig(Strict):
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return {"pass_rate": value} if is_number else value
 
-    @field_validator("calibrated", mode="after")
-    @classmethod
-    def _not_yet(cls, value: Any, info: Any) -> Any:
-        if value is None or value is False:
-            return value
-        # A gate that were accepted and not judged would be green for nothing.
-        raise ValueError(f"`{info.field_name}` is not in this version yet: take it out of the gate")
+    @model_validator(mode="after")
+    def _of_calibrated(self) -> GateConfig:
+        if self.max_label_age_days is not None and not self.calibrated:
+            raise ValueError("`max_label_age_days` needs `calibrated: true`: without it no label is looked at")
+        if self.calibrated and self.repeat is not None:
+            raise ValueError(
+                "`calibrated` corrects the rate of outputs, and `repeat.min_passes` counts cases: write one of the two"
+            )
+        return self
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:

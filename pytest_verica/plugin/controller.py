@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pytest
 
+from pytest_verica.calibration.gating import Correcting, uncalibrated_judges
 from pytest_verica.errors import StoreError
 from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
@@ -26,7 +27,7 @@ from pytest_verica.report.keeping import Keeping
 from pytest_verica.report.saved import SavedRun, keep_head
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, Record, RunEnd, VerdictRecord, from_line
-from pytest_verica.store.folder import RunFolder
+from pytest_verica.store.folder import RunFolder, run_numbers
 
 MOST_MISSES = 50
 """Misses that a failed gate lists."""
@@ -55,6 +56,7 @@ class Controller:
         self.html_path: Path | None = None
         self.commands: list[str] = []
         self.warnings: list[str] = []
+        self.uncalibrated: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -123,12 +125,13 @@ class Controller:
         keeping.add(RunEnd(ended, int(session.exitstatus), stopped))
         keeping.close()
         self.summary = keeping.summary()
+        self.uncalibrated = uncalibrated_judges(self._config.rootpath, self.summary)
         describe_run(self._config, self.summary)
         keep_head(self.summary)
         path = self._settings.report or keeping.folder.report
         write_report(keeping.folder.journal, path, gates, summary=self.summary)
         self.report_path = path
-        self._publish(session, SavedRun.of(self.summary))
+        self._publish(session, SavedRun.of(self.summary, run_numbers(self._config.rootpath).get(self._run_id)))
         self._config.hook.pytest_verica_report(path=str(path))
 
     def _publish(self, session: pytest.Session, run: SavedRun) -> None:
@@ -189,6 +192,9 @@ class Controller:
         settings = self._settings
         shard, sample = settings.shard, settings.sample
         hook = self._config.hook.pytest_verica_gate
+        held = any((found.record.gate or {}).get("baseline") for found in summary.evals.values())
+        if settings.baseline is not None and not held:
+            self.warnings.append("--verica-baseline: no gate has `baseline`, so nothing was held against that run")
         return Judging(
             settings.gate,
             None if shard is None else f"shard {shard[0]} of {shard[1]}: its gate is judged when the shards are merged",
@@ -196,6 +202,7 @@ class Controller:
             self._baseline,
             [eval_id for eval_id, found in summary.evals.items() if self._is_skipped(found)],
             lambda eval_id, totals: hook(eval_id=eval_id, totals=totals),
+            Correcting(self._config.rootpath, summary.journal),
         ).gates(summary)
 
     def _is_skipped(self, found: EvalSummary) -> bool:

@@ -14,7 +14,8 @@ import pytest
 
 from pytest_verica.case import Case
 from pytest_verica.engine.identity import EvalCode, eval_code
-from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials
+from pytest_verica.engine.parameters import fitted
+from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials, secret_variables
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.config import EvalSpec
 from pytest_verica.evals.gate import BaselineGate
@@ -26,6 +27,7 @@ from pytest_verica.graders.kinds import Configs
 from pytest_verica.graders.protocol import GraderKind
 from pytest_verica.judge.registry import KINDS
 from pytest_verica.plugin.settings import Settings
+from pytest_verica.providers.log_guard import LogGuard
 from pytest_verica.providers.protocol import ProviderKind
 from pytest_verica.providers.registry import PROVIDERS
 from pytest_verica.report.baseline import BaselineFacts
@@ -57,6 +59,7 @@ class Evals:
             hook.pytest_verica_providers,
         )
         self.by_id: dict[str, Eval] = {}
+        self.log_guard = LogGuard()
         self.kinds: Mapping[str, GraderKind] = KINDS.extended(_registered(config.hook.pytest_verica_graders()))
         self.providers: Mapping[str, ProviderKind] = {
             **PROVIDERS,
@@ -92,14 +95,23 @@ class Evals:
         spec = self._as_set(spec)
         for warning in golden.warnings:
             warnings.warn(pytest.PytestWarning(f"{eval_id}: {warning}"), stacklevel=2)
-        ready = self.ready(spec, golden, eval_id, function=test is not None)
-        problems = [Problem(text, spec.place(("model",))) for text in self._missing_credentials(ready)]
-        problems += self._gate_problems(spec, ready, whole)
-        twin = next((e for e in self.by_id.values() if e.config.name == ready.config.name and e.id != eval_id), None)
+        problems: list[Problem] = []
+        ready: Eval | None = None
+        try:
+            ready = self.ready(spec, golden, eval_id, function=test is not None)
+            ready, unfit = fitted(spec, ready, self.providers, replaced=ready.config.name in self._replaced)
+            problems += unfit
+        except ConfigError as error:
+            problems += error.problems
+        # In a replay nothing is called, so no key is needed.
+        problems += [] if self._settings.replay else missing_credentials(spec)
+        problems += self._gate_problems(spec, golden, whole)
+        name = spec.config.name
+        twin = next((e for e in self.by_id.values() if e.config.name == name and e.id != eval_id), None)
         if twin is not None:
-            message = f"two evals are named {ready.config.name!r}; the other is {twin.id}: names are unique in a run"
+            message = f"two evals are named {name!r}; the other is {twin.id}: names are unique in a run"
             problems.append(Problem(message, spec.place(("name",))))
-        if problems:
+        if problems or ready is None:
             raise ConfigError(problems)
         self.by_id[eval_id] = ready
         if whole and (self._settings.shard or self._settings.sample):
@@ -126,6 +138,7 @@ class Evals:
         Raises:
             ConfigError: everything that is wrong with it.
         """
+        self.log_guard.hide(secret_variables(spec))
         return make_eval(
             spec,
             golden,
@@ -228,25 +241,21 @@ class Evals:
             return spec
         return EvalSpec(spec.config.model_copy(update=changes), spec.base_dir, spec.document)
 
-    def _missing_credentials(self, ready: Eval) -> list[str]:
-        # In a replay nothing is called, so no key is needed.
-        return [] if self._settings.replay else missing_credentials(ready)
-
-    def _gate_problems(self, spec: EvalSpec, ready: Eval, whole: bool) -> list[Problem]:
-        gate = ready.config.gate
-        if gate is None:
+    def _gate_problems(self, spec: EvalSpec, golden: GoldenSet, whole: bool) -> list[Problem]:
+        config = spec.config
+        if config.gate is None:
             return []
         # A shard's gate is judged when all are merged; a sample's on the sample.
         whole = whole or self._settings.sample is None
-        cases = (len(ready.golden) if whole else len(self.cases_of(ready))) * ready.config.repeat
-        planned = Planned(
-            {c.name: cases for c in ready.criteria}, ready.config.repeat, self._may_cost(ready), self._settings.sample
-        )
-        return [Problem(message, spec.place(("gate",))) for message in check_gate(gate, planned)]
+        cases = (len(golden) if whole else len(self.narrowed(golden, config.name))) * config.repeat
+        counts = {criterion.name: cases for criterion in config.criteria}
+        judges = sum(self.kinds[criterion.type].runs == "model" for criterion in config.criteria)
+        planned = Planned(counts, config.repeat, self._may_cost(spec), self._settings.sample, judges)
+        return [Problem(message, spec.place(("gate",))) for message in check_gate(config.gate, planned)]
 
-    def _may_cost(self, ready: Eval) -> bool:
+    def _may_cost(self, spec: EvalSpec) -> bool:
         """Whether producing an output can have a cost that is known."""
-        free = isinstance(ready.config.target, (ColumnTarget, RecordTarget, HttpTarget))
+        free = isinstance(spec.config.target, (ColumnTarget, RecordTarget, HttpTarget))
         return not free or bool(self._sample_hook.get_hookimpls())
 
 

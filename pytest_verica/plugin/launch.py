@@ -16,7 +16,7 @@ from pytest_verica.run import PreflightRecord
 
 if TYPE_CHECKING:
     from pytest_verica.engine.caller import Caller
-    from pytest_verica.plugin.active import Answering
+    from pytest_verica.plugin.answering import Answering
     from pytest_verica.preflight.estimate import Estimate
     from pytest_verica.preflight.look import Seen
     from pytest_verica.preflight.need import Use
@@ -51,7 +51,8 @@ class Launch:
             pytest.UsageError: it may not; every reason.
         """
         settings = self._settings
-        if settings.replay or settings.estimate or not self._role.first:
+        nothing_runs = settings.estimate or self._config.getoption("setuponly", False)
+        if settings.replay or nothing_runs or not self._role.first:
             return
         if settings.no_preflight and settings.max_cost is None:
             return

@@ -15,6 +15,7 @@ from pytest_verica.grade import Grade, GradeError
 from pytest_verica.plugin.evals import Evals
 from pytest_verica.plugin.reuse import Reuse
 from pytest_verica.plugin.ticket import Ticket
+from pytest_verica.request import ModelSpec
 from pytest_verica.run import CaseRecord, CriterionRecord, EvalRecord, Record, Reported, VerdictRecord
 
 BENCH = pytest.StashKey[Callable[[], "list[Record | str]"]]()
@@ -115,6 +116,7 @@ class Recording:
             params={} if model is None else dict(model.params),
             gate=None if config.gate is None else config.gate.model_dump(),
             repeat=config.repeat,
+            left_out=ready.left_out,
             partial=None if selected == planned else f"{selected} of {planned} verdicts were selected",
             code_hash=code.target,
             identity=code.identity,
@@ -122,8 +124,11 @@ class Recording:
         )
 
 
-def _model(model: Any) -> dict[str, Any] | None:
-    return None if model is None else {"provider": model.provider, "name": model.name, "base_url": model.base_url}
+def _model(model: ModelSpec | None) -> dict[str, Any] | None:
+    if model is None:
+        return None
+    spoken = {} if model.api is None else {"api": model.api}
+    return {"provider": model.provider, "name": model.name, "base_url": model.base_url, **spoken}
 
 
 def _case_record(ticket: Ticket, result: CaseResult) -> CaseRecord:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_verica.completion import Completion
 from pytest_verica.providers.parameters import Rule, extra, taken
-from pytest_verica.providers.reading import NotACompletion, called, count, forced, text_of
+from pytest_verica.providers.reading import NotACompletion, called, count, forced, listed, text_of
 from pytest_verica.providers.staging import arguments_text, staged
 from pytest_verica.request import AnswerSchema, Message, Request, Tool
 from pytest_verica.tool_calls import ToolCall
@@ -85,14 +85,14 @@ def read_completion(data: Any, answer: AnswerSchema | None) -> Completion:
     message = choices[0].get("message")
     if not isinstance(message, Mapping):
         raise NotACompletion("its JSON has no `choices[0].message`")
-    calls = tuple(_read_call(call) for call in message.get("tool_calls") or ())
+    calls = tuple(_read_call(call) for call in listed(message.get("tool_calls")))
     tool = answer.name if answer is not None and answer.structured == "tool" else None
     text, calls = forced(_text(message.get("content")), calls, tool)
-    refusal = message.get("refusal") or None
+    refusal = text_of(message.get("refusal"))
     return Completion(
         text=None if refusal else text,
         tool_calls=calls,
-        stop_reason="refusal" if refusal else choices[0].get("finish_reason") or None,
+        stop_reason="refusal" if refusal else text_of(choices[0].get("finish_reason")),
         refusal=refusal,
         model=text_of(data.get("model")),
         usage=_usage(data.get("usage")),

@@ -50,8 +50,9 @@ class Door:
         retry_after_s: float | None = None,
         retryable: bool = False,
         raw: str | None = None,
+        attempts: int = 1,
     ) -> ProviderError:
-        """A ProviderError whose texts hold no secret."""
+        """A ProviderError whose texts hold no secret. attempts: calls made, 0 where nothing was sent."""
         return ProviderError(
             kind,
             self.scrub(message),
@@ -59,6 +60,7 @@ class Door:
             retry_after_s=retry_after_s,
             retryable=retryable,
             raw=None if raw is None else self.scrub(raw)[:_RAW_LIMIT],
+            attempts=attempts,
         )
 
 
@@ -89,12 +91,14 @@ def read_key(spec: ModelSpec) -> str | None:
             "missing_credential",
             f"{spec} takes its key from the environment variable {spec.credential}, which is not set. "
             f"Set it, or name another variable in `credential`.",
+            attempts=0,
         )
     if not key.isascii() or not key.isprintable():
         raise ProviderError(
             "missing_credential",
             f"{spec} takes its key from the environment variable {spec.credential}, which holds characters that no key "
             "has (accents, quotes pasted from a document, or a line break). Copy the key again.",
+            attempts=0,
         )
     return key
 
@@ -109,6 +113,7 @@ def require_credential(spec: ModelSpec, usual: str) -> None:
         raise ProviderError(
             "missing_credential",
             f"{spec} needs a key: name the environment variable that holds it, as in `credential: {usual}`.",
+            attempts=0,
         )
 
 
@@ -127,11 +132,13 @@ def check_base_url(spec: ModelSpec) -> None:
             "bad_request",
             f"The base_url of {spec} holds a user or password. Remove it, and name the environment variable of the key "
             "in `credential`.",
+            attempts=0,
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ProviderError(
             "bad_request",
             f"The base_url of {spec} must be an address that begins with http:// or https://; it is {spec.base_url!r}.",
+            attempts=0,
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_verica.providers.reading import mapping, text_of
+from pytest_verica.providers.reading import listed, mapping, text_of
 
 _SAID_LIMIT = 300
 _SECONDS = re.compile(r"(\d+(?:\.\d+)?)s")
@@ -57,26 +57,26 @@ def read_error(body: bytes) -> Said:
         return Said(_short(str(error)))
     detail = error.get("detail")
     if isinstance(detail, list) and detail and isinstance(detail[0], Mapping):  # how FastAPI reports a bad body
-        where = [str(part) for part in detail[0].get("loc") or ()]
+        where = [str(part) for part in listed(detail[0].get("loc"))]
         return Said(_short(str(detail[0].get("msg"))), param=where[-1] if where else None)
     message = text_of(error.get("message")) or text_of(detail) or text
     words = [text_of(error.get(name)) for name in ("code", "type", "status")]
     code = next((word for word in words if word not in (None, "error")), None)
-    details = [mapping(each) for each in error.get("details") or () if isinstance(error.get("details"), list)]
+    details = [mapping(each) for each in listed(error.get("details"))]
     return Said(_short(message), code, _param(error, details, message), tuple(_codes(details)), _retry_delay_s(details))
 
 
 def _param(error: Mapping[str, Any], details: list[Mapping[str, Any]], message: str) -> str | None:
     """The parameter: said outright (OpenAI), in a violation (Google), or before the first colon (Anthropic)."""
     named = text_of(error.get("param"))
-    violations = [mapping(each) for detail in details for each in detail.get("fieldViolations") or ()]
+    violations = [mapping(each) for detail in details for each in listed(detail.get("fieldViolations"))]
     field = next((text_of(each.get("field")) for each in violations), None)
     begins = _PARAMETER.match(message) if error.get("type") == "invalid_request_error" and not named else None
     return named or field or (begins[1] if begins else None)
 
 
 def _codes(details: list[Mapping[str, Any]]) -> list[str]:
-    violations = [mapping(each) for detail in details for each in detail.get("violations") or ()]
+    violations = [mapping(each) for detail in details for each in listed(detail.get("violations"))]
     words = [detail.get("reason") for detail in details] + [each.get("quotaId") for each in violations]
     return [word for word in words if isinstance(word, str)]
 

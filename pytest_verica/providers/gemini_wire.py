@@ -12,7 +12,7 @@ from pytest_verica.completion import Completion
 from pytest_verica.embedding import Embedding, EmbeddingRequest
 from pytest_verica.providers.embedding_wire import NotEmbeddings, shared, vector
 from pytest_verica.providers.parameters import GOOGLE, extra, merged, taken
-from pytest_verica.providers.reading import NotACompletion, called, count, forced, mapping, text_of
+from pytest_verica.providers.reading import NotACompletion, called, count, forced, listed, mapping, text_of
 from pytest_verica.providers.staging import arguments_object, staged, tool_names
 from pytest_verica.request import AnswerSchema, Message, Request, Tool
 from pytest_verica.tool_calls import ToolCall
@@ -138,8 +138,8 @@ def read_completion(data: Any, answer: AnswerSchema | None) -> Completion:
         if mapping(data.get("promptFeedback")).get("blockReason"):
             return Completion(stop_reason="content_filter", model=model, usage=usage)
         raise NotACompletion("its JSON has no `candidates`")
-    parts = [mapping(part) for part in mapping(candidates[0].get("content")).get("parts") or ()]
-    texts = [str(part["text"]) for part in parts if "text" in part and not part.get("thought")]
+    parts = [mapping(part) for part in listed(mapping(candidates[0].get("content")).get("parts"))]
+    texts = [text_of(part["text"]) or "" for part in parts if "text" in part and not part.get("thought")]
     calls: tuple[ToolCall, ...] = tuple(
         called(call.get("name"), call.get("args"), call.get("id"))
         for call in (mapping(part["functionCall"]) for part in parts if "functionCall" in part)

@@ -84,6 +84,8 @@ def plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     for key in _KEPT:
         if key in schema:
             plain[key] = schema[key]
+    if "enum" in plain or "const" in plain:
+        plain.pop("type", None)  # the values say it
     if "oneOf" in schema:
         plain["anyOf"] = schema["oneOf"]
     for key in ("anyOf", "allOf"):
@@ -98,7 +100,7 @@ def plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
         plain["format"] = schema["format"]
     if schema.get("minItems") in (0, 1):
         plain["minItems"] = schema["minItems"]
-    told = {*plain, "oneOf", "additionalProperties"}
+    told = {*plain, "type", "oneOf", "additionalProperties"}
     rest = ", ".join(f"{key}: {value}" for key, value in schema.items() if key not in told)
     if rest:
         plain["description"] = "\n\n".join(filter(None, (plain.get("description"), f"{{{rest}}}")))
@@ -150,7 +152,7 @@ def read_completion(data: Any, answer: AnswerSchema | None) -> Completion:
     if not isinstance(content, list):
         raise NotACompletion("its JSON has no `content`")
     blocks = [mapping(block) for block in content]
-    texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
+    texts = [text_of(block.get("text")) or "" for block in blocks if block.get("type") == "text"]
     calls: tuple[ToolCall, ...] = tuple(
         called(block.get("name"), block.get("input"), block.get("id"))
         for block in blocks

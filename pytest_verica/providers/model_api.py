@@ -58,21 +58,28 @@ class ModelApi:
         return f"<{type(self).__name__} {self._endpoint.door}>"
 
     async def complete(self, request: Request) -> Completion:
-        door, model = self._endpoint.door, request.model
-        wire = self._wires.get(model.api)
-        if wire is None:
-            raise door.error("bad_request", f"{door.provider} has no API `{model.api}`. Remove `api` of {model}.")
-        try:
-            body = wire.body(request)
-        except Unasked as error:
-            raise door.error("bad_request", f"{model} cannot be asked: {error}") from None
-        if body.get("stream"):
-            raise door.error("bad_request", f"`extra.stream` of {model} asks for a stream. Remove it.")
-        data, raw = await self._endpoint.post(wire.path(request), body, model.name)
+        wire, body = self._asked(request)
+        data, raw = await self._endpoint.post(wire.path(request), body, request.model.name)
         try:
             return wire.read(data, request.answer)
         except NotACompletion as error:
-            raise malformed(door, model.name, str(error), raw) from None
+            raise malformed(self._endpoint.door, request.model.name, str(error), raw) from None
+
+    def _asked(self, request: Request) -> tuple[Wire, dict[str, Any]]:
+        """How a request is put, and its body. Raises ProviderError where that cannot be: nothing was sent."""
+        door, model = self._endpoint.door, request.model
+        wire = self._wires.get(model.api)
+        if wire is None:
+            why = f"{door.provider} has no API `{model.api}`. Remove `api` of {model}."
+            raise door.error("bad_request", why, attempts=0)
+        try:
+            body = wire.body(request)
+        except Unasked as error:
+            raise door.error("bad_request", f"{model} cannot be asked: {error}", attempts=0) from None
+        if body.get("stream"):
+            why = f"`extra.stream` of {model} asks for a stream. Remove it."
+            raise door.error("bad_request", why, attempts=0)
+        return wire, body
 
     async def models(self) -> tuple[str, ...] | None:
         names: list[str] = []

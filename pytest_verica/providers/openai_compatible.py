@@ -16,6 +16,7 @@ def _open(spec: ModelSpec, timeout_s: float) -> Provider:
         raise ProviderError(
             "bad_request",
             f"{spec} needs the address of its server: write `base_url`, such as http://localhost:8000/v1.",
+            attempts=0,
         )
     return open_chat_completions(spec, timeout_s, _DIALECT)
 

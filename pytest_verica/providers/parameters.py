@@ -87,7 +87,8 @@ GOOGLE = (
 
 def left_out(spec: ModelSpec, *tables: tuple[Rule, ...]) -> LeftOut:
     """The parameters of a model that it does not take."""
-    return dict(_found(spec, tables))
+    found = dict(_found(spec, tables))
+    return {name: found[name] for name in spec.params if name in found}  # in the order in which they were written
 
 
 def taken(spec: ModelSpec, *tables: tuple[Rule, ...]) -> dict[str, Any]:

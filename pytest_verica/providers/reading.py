@@ -19,6 +19,11 @@ def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def listed(value: Any) -> list[Any]:
+    """The value where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def text_of(value: Any) -> str | None:
     """The value where it is a text that is not empty."""
     return value if isinstance(value, str) and value else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_verica.completion import Completion
 from pytest_verica.providers.parameters import RESPONSES, Rule, extra, merged, taken
-from pytest_verica.providers.reading import NotACompletion, called, count, forced, mapping, text_of
+from pytest_verica.providers.reading import NotACompletion, called, count, forced, listed, mapping, text_of
 from pytest_verica.providers.staging import arguments_text, staged
 from pytest_verica.request import AnswerSchema, Message, Request, Tool
 from pytest_verica.tool_calls import ToolCall
@@ -88,17 +88,17 @@ def read_completion(data: Any, answer: AnswerSchema | None) -> Completion:
     if data.get("status") in ("queued", "in_progress"):
         raise NotACompletion("it is still being made: `extra.background` gives an answer later. Remove it")
     items = [mapping(item) for item in output]
-    parts = [mapping(part) for item in items if item.get("type") == "message" for part in item.get("content") or ()]
+    parts = [mapping(part) for item in items if item.get("type") == "message" for part in listed(item.get("content"))]
     calls: tuple[ToolCall, ...] = tuple(
         called(item.get("name"), item.get("arguments"), item.get("call_id"))
         for item in items
         if item.get("type") == "function_call"
     )
-    texts = [str(part.get("text") or "") for part in parts if part.get("type") == "output_text"]
+    texts = [text_of(part.get("text")) or "" for part in parts if part.get("type") == "output_text"]
     tool = answer.name if answer is not None and answer.structured == "tool" else None
     stop_reason = _stop_reason(data, calls)
     text, calls = forced("".join(texts) if texts else None, calls, tool)
-    refusal = "".join(str(part.get("refusal") or "") for part in parts if part.get("type") == "refusal") or None
+    refusal = "".join(text_of(part.get("refusal")) or "" for part in parts if part.get("type") == "refusal") or None
     return Completion(
         text=None if refusal else text,
         tool_calls=calls,

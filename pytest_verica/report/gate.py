@@ -12,6 +12,7 @@ from pytest_verica.evals.gate import BaselineGate, GateConfig
 from pytest_verica.evals.load import criterion_id
 from pytest_verica.grade import Outcome
 from pytest_verica.report.baseline import Comparison
+from pytest_verica.report.calibrated import Corrected, CorrectedRates
 from pytest_verica.report.samples import worth_of_units
 from pytest_verica.report.totals import Counts, Totals
 from pytest_verica.run import GateResult
@@ -58,24 +59,37 @@ class _Judged:
     how: str = ""
 
 
-def judge_gate(config: GateConfig, totals: Totals, ran: Ran, *, baseline: Comparison | str | None = None) -> GateResult:
+def judge_gate(
+    config: GateConfig,
+    totals: Totals,
+    ran: Ran,
+    *,
+    baseline: Comparison | str | None = None,
+    corrected: Mapping[str, Corrected] | None = None,
+) -> GateResult:
     """The gate's word on what an eval added up to.
 
     baseline: how the eval stands against the run that `--verica-baseline` names; a text where there is none because
     that was asked for, and what to say of it; None where nothing was said: then a gate that needs it fails.
+    corrected: each judge's true rate by id of its criterion, which a `calibrated` gate needs.
     """
     judged = _judged(config, totals, ran.repeat)
+    rates = CorrectedRates(totals.counts, totals.criteria, corrected or {}) if config.calibrated else None
     numbers = {**_numbers(config, totals, judged), **_baseline_numbers(config, baseline)}
+    if rates is not None and corrected is not None:
+        numbers.update(rates.numbers(config))
     why_not = ran.why_not
     if why_not is not None:
         return GateResult("skipped", (why_not,), numbers)
-    failures = [*_rate_failures(config, totals, judged), *_limit_failures(config, totals)]
+    of_rates = _rate_failures(config, totals, judged) if rates is None else rates.failures(config)
+    failures = [*of_rates, *_limit_failures(config, totals)]
     good: list[str] = []
     if config.baseline is not None:
-        worse, said = _against(config.baseline, baseline)
+        worse, plain = _against(config.baseline, baseline)
         failures += worse
-        good = [said]
-    reasons = tuple(failures) or (_rate_sentence(judged.counts, config.pass_rate, judged.how), *good)
+        good = [plain]
+    said = _rate_sentence(judged.counts, config.pass_rate, judged.how) if judged.counts.rate is not None else ""
+    reasons = tuple(failures) or (said if rates is None else rates.sentence(config), *good)
     if ran.note:
         reasons = (f"{reasons[0]} ({ran.note})", *reasons[1:])
     return GateResult("failed" if failures else "passed", reasons, numbers)

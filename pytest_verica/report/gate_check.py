@@ -15,12 +15,13 @@ from pytest_verica.stats.proportion import perfect_needed, wilson_lower
 class Planned:
     """What a gate will be judged on. verdicts: of the whole eval (or of the sample that was asked for) by criterion,
     repeats included; repeat: samples per case; costs: whether producing outputs can cost anything; sample: the number
-    of cases of `--verica-sample`, None where all run."""
+    of cases of `--verica-sample`, None where all run; judges: criteria that ask a model, None where not known."""
 
     verdicts: Mapping[str, int]
     repeat: int = 1
     costs: bool = True
     sample: int | None = None
+    judges: int | None = None
 
     @property
     def total(self) -> int:
@@ -62,6 +63,11 @@ def _impossible(config: GateConfig, planned: Planned) -> Iterator[str]:
         yield (
             f"the gate cannot be passed: repeat.min_passes is {config.repeat.min_passes} and each case is sampled "
             f"{planned.repeat} times; raise `repeat` of the eval (or `--verica-repeat`), or lower min_passes"
+        )
+    if config.calibrated and planned.judges == 0:
+        yield (
+            "the gate cannot be passed: it is `calibrated`, and no criterion of the eval asks a model; there is "
+            "nothing to calibrate, take it out"
         )
     if config.max_cost_per_case is not None and not planned.costs:
         yield (

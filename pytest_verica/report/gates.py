@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from pytest_verica.errors import StoreError
+from pytest_verica.errors import StoreError, VericaError
 from pytest_verica.evals.gate import GateConfig
 from pytest_verica.report.baseline import Baseline, Comparison
+from pytest_verica.report.calibrated import Corrected
 from pytest_verica.report.gate import Ran, judge_gate, judge_run_gate
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.report.totals import Totals
@@ -28,7 +29,8 @@ class Judging:
     run_gate: the pass rate of a gate over the whole run, None for no such gate; partial: why no gate can be judged,
     whatever ran; note: what is said beside (that it is a sample, say); baseline: the run that `--verica-baseline`
     names, NO_BASELINE where it says that there is none, None where it is not given; skipped: evals all of whose
-    verdicts their author skips; reasons: more reasons to fail, by eval.
+    verdicts their author skips; reasons: more reasons to fail, by eval; corrected: the judges' true rates of an eval
+    with a `calibrated` gate, by id of the criterion; None where nobody can know them, then such a gate fails.
     """
 
     run_gate: float | None = None
@@ -37,6 +39,7 @@ class Judging:
     baseline: Baseline | str | None = None
     skipped: Collection[str] = ()
     reasons: Callable[[str, Totals], Iterable[str]] = _no_reasons
+    corrected: Callable[[EvalSummary, GateConfig], Mapping[str, Corrected]] | None = None
 
     def gates(self, summary: RunSummary) -> dict[str, GateResult]:
         """Every gate's word: by eval id, the run's under RUN_GATE."""
@@ -63,7 +66,13 @@ class Judging:
                 baseline = self._compared(summary, eval_id, config)
             except StoreError as error:
                 return judge_gate(config, totals, ran).failing((f"its `baseline` cannot be judged: {error}",))
-        result = judge_gate(config, totals, ran, baseline=baseline)
+        corrected: Mapping[str, Corrected] | None = None
+        if config.calibrated and self.corrected is not None and ran.why_not is None:
+            try:
+                corrected = self.corrected(found, config)
+            except VericaError as error:
+                return judge_gate(config, totals, ran).failing((f"`calibrated` cannot be judged: {error}",))
+        result = judge_gate(config, totals, ran, baseline=baseline, corrected=corrected)
         return result.failing(tuple(self.reasons(eval_id, totals)))
 
     def _compared(self, summary: RunSummary, eval_id: str, config: GateConfig) -> Comparison | str | None:

@@ -21,6 +21,7 @@ from pytest_verica.report.html_data import HtmlData, script_json
 from pytest_verica.report.look import look_css, page_file
 from pytest_verica.report.run_lines import SIGNS
 from pytest_verica.report.saved import SavedRun, status_of
+from pytest_verica.report.standing import standing
 
 LONGEST_CONFIG = 20_000
 _PILLS = {"passed": "pass", "failed": "fail", "skipped": "na", "interrupted": "warn", "incomplete": "warn", None: "na"}
@@ -66,15 +67,22 @@ def _figures(run: SavedRun, script: str) -> str:
             run=head["run"],
             totals=head["totals"],
             run_gate=head["gate"],
-            evals=head["evals"],
+            evals=[_with_parts(found) for found in head["evals"]],
             criterion_names={
                 found["id"]: {each["id"]: each["name"] for each in found["criteria"]} for found in head["evals"]
             },
             what_ran=_what_ran,
+            standing=standing,
             pills=_PILLS,
             filters=_FILTERS,
         )
     )
+
+
+def _with_parts(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The head of an eval, in which every criterion says whether it has parts."""
+    counts = {name: {"rubric": None, "pairs": None, **told} for name, told in found["totals"]["criteria"].items()}
+    return {**found, "totals": {**found["totals"], "criteria": counts}}
 
 
 def _environment() -> jinja2.Environment:

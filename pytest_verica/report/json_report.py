@@ -66,6 +66,7 @@ def report_head(run: RunSummary, gates: Mapping[str, GateResult] | None = None) 
         "run": _run(run),
         "totals": _totals(run.overall),
         "gate": None if gate is None else {"config": None, **gate.to_json()},
+        "preflight": None if run.preflight is None else _preflight(run.preflight),
         "evals": [_eval(summary, results.get(summary.record.id)) for summary in run.evals.values()],
     }
 
@@ -98,16 +99,13 @@ def report_cases(run: RunSummary, eval_id: str) -> Iterator[dict[str, Any]]:
 
 
 def _document(run: RunSummary, gates: Mapping[str, GateResult], lines: Any) -> Iterator[bytes]:
-    gate = gates.get(RUN_GATE)
-    yield _json({"schema_version": SCHEMA_VERSION})[:-1]
-    yield b',\n"run":' + _json(_run(run))
-    yield b',\n"totals":' + _json(_totals(run.overall))
-    yield b',\n"gate":' + _json(None if gate is None else {"config": None, **gate.to_json()})
-    yield b',\n"preflight":' + _json(None if run.preflight is None else _preflight(run.preflight))
+    head = report_head(run, gates)
+    evals = head.pop("evals")
+    yield b",\n".join(b'"%s":%s' % (key.encode(), _json(value)) for key, value in head.items()).join((b"{", b""))
     yield b',\n"evals":['
-    for index, summary in enumerate(run.evals.values()):
+    for index, (summary, facts) in enumerate(zip(run.evals.values(), evals, strict=True)):
         yield b",\n" if index else b"\n"
-        yield _json(_eval(summary, gates.get(summary.record.id)))[:-1]
+        yield _json(facts)[:-1]
         yield b',\n"cases":['
         for number, case in enumerate(summary.lines):
             yield b",\n" if number else b"\n"
@@ -173,6 +171,7 @@ def _eval(summary: EvalSummary, gate: GateResult | None) -> dict[str, Any]:
         else {"content": record.prompt, "hash": record.prompt_hash, "version": record.prompt_version},
         "model": record.model,
         "params": dict(record.params),
+        "left_out": [dict(parameter) for parameter in record.left_out],
         "repeat": record.repeat,
         "criteria": [vars(criterion) for criterion in record.criteria],
         "planned": record.planned,

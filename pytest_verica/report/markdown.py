@@ -12,6 +12,7 @@ from pytest_verica.report.failure import excerpt
 from pytest_verica.report.figures import dollars, interval_words, many, percent, seconds
 from pytest_verica.report.run_lines import SIGNS
 from pytest_verica.report.saved import SavedRun, status_of
+from pytest_verica.report.standing import standing
 
 MOST_FINDINGS = 50
 """Of an eval: a step's summary may have a megabyte, and nobody reads hundreds."""
@@ -81,6 +82,7 @@ def _eval(run: SavedRun, found: Mapping[str, Any]) -> Iterator[str]:
     interval = interval_words(totals)
     if interval:
         yield f"- interval {interval}"
+    yield from (f"- {plain(line)}" for line in standing(found))
     if gate is not None:
         yield f"- gate {gate['status'] or 'not judged'}: {plain('; '.join(gate['reasons']))}"
     if found["partial"]:

@@ -91,6 +91,9 @@ def _cost(cost: Mapping[str, Any]) -> str:
 
 def _source(run: SavedRun, evals: list[Mapping[str, Any]], names: Mapping[str, str]) -> str:
     """The run that the first verdict was taken from."""
+    told = next((found["reused_from"]["run"] for found in evals if found["reused_from"] is not None), None)
+    if told is not None:
+        return names.get(told, str(told))
     try:
         for found in evals:
             for case in run.cases(found["id"]):

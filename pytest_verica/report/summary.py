@@ -159,8 +159,7 @@ class _EvalReader:
             assert isinstance(replaced, VerdictRecord)
             tally.add(replaced, -1)
         tally.add(record)
-        # One that was taken over says itself that it costs nothing now.
-        self.spending.add_grade(record.grade, self._types.get(name))
+        self.spending.add_grade(record.grade, self._types.get(name))  # one that was taken over costs nothing now
         if self.record.repeat > 1:
             self._outcomes.setdefault(name, {})[row] = record.grade["outcome"]
 

@@ -72,6 +72,20 @@ RUNS = (
         ),
     ),
     Run(
+        "custom_provider",
+        "pytest --verica",
+        {"passed": 6, "missed": 1},
+        (
+            "questions: 83.3 %, 5 of 6 graded passed, 0 N/A, 0 errors, 1 missed",
+            "  names_the_day: 100 %, 3 of 3 graded passed*",
+            "  says_when: 66.7 %, 2 of 3 graded passed*",
+            # 33 tokens read and 13 written at 1 and 2 USD the million, and so on: nothing is free, nothing unknown.
+            "  cost: $5.9e-05 sampling + $7.5e-05 judges = $0.000134*",
+            "  calls: 6 made (1 retries), 1 reused*",
+            "note: `temperature` was not sent to house/house-1: it takes none (questions: says_when)",
+        ),
+    ),
+    Run(
         "http_service",
         "pytest --verica",
         {"passed": 3, "skipped": 3},
@@ -220,6 +234,36 @@ def test_a_plain_run_loads_nothing_of_the_grader(example: Example) -> None:
     example.copy("custom_grader")
     (example.path / "test_plain.py").write_text("import sys\n\ndef test(): assert 'pydantic' not in sys.modules\n")
     assert example.run("pytest").parseoutcomes() == {"passed": 1}
+
+
+# The custom provider
+
+
+def test_what_was_not_sent_is_in_the_report(example: Example) -> None:
+    example.copy("custom_provider")
+    example.run("pytest --verica")
+    [found] = example.report()["evals"]
+    assert found["left_out"] == [
+        {
+            "criterion": "says_when",
+            "model": "house/house-1",
+            "parameter": "temperature",
+            "value": 0.0,
+            "why": "it takes none",
+        }
+    ]
+    assert found["params"] == {"max_tokens": 50}
+
+
+def test_a_parameter_written_for_a_model_that_takes_none_stops_the_run(example: Example) -> None:
+    example.copy("custom_provider")
+    file = example.path / "questions.eval.yaml"
+    file.write_text(file.read_text("utf-8").replace("{max_tokens: 50}", "{temperature: 0}"), "utf-8")
+    result = example.run("pytest --verica")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        ["*questions.eval.yaml:4: `model`: house/house-1 takes no `temperature`: it takes none*"]
+    )
 
 
 # The plain suite

@@ -314,7 +314,7 @@ def test_labels_that_all_pass(suite: Suite) -> None:
         ({"min_graded": 2}, "cannot be passed"),
         ({"max_errors": 1.0}, "max_errors"),
         ({"pass_rate": 0.9, "confidence": 0.95}, "25 are needed"),
-        ({"calibrated": True}, "not in this version"),
+        ({"calibrated": True}, "no criterion of the eval asks a model"),
         ({"max_errors": 1}, "cannot fail for errors"),
         ({"max_na": 1}, "cannot fail"),
         ({"repeat": {"min_passes": 2}}, "min_passes is 2 and each case is sampled 1 times"),

@@ -39,6 +39,23 @@ NOW = 784_111_777.0
         ),
         ({"x-ratelimit-remaining-requests": "17", "x-ratelimit-reset-requests": "6m0s"}, None),  # not exhausted
         ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "later 5s"}, None),
+        (
+            {
+                "anthropic-ratelimit-input-tokens-remaining": "0",
+                "anthropic-ratelimit-input-tokens-reset": "1994-11-06T08:50:07Z",
+                "anthropic-ratelimit-requests-remaining": "0",
+                "anthropic-ratelimit-requests-reset": "1994-11-06T08:49:40+00:00",
+            },
+            30.0,
+        ),
+        (
+            {
+                "anthropic-ratelimit-requests-remaining": "3",
+                "anthropic-ratelimit-requests-reset": "1994-11-06T08:50:07Z",
+            },
+            None,
+        ),
+        ({"anthropic-ratelimit-tokens-remaining": "0", "anthropic-ratelimit-tokens-reset": "soon"}, None),
         ({"retry-after": "2", "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m"}, 2.0),
     ],
 )
