@@ -12,6 +12,7 @@ from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
 from pytest_verica.cli.label import label
+from pytest_verica.cli.merge import merge_command
 from pytest_verica.cli.models import models
 from pytest_verica.cli.presets import presets
 from pytest_verica.cli.providers import providers
@@ -20,6 +21,7 @@ from pytest_verica.cli.runs import runs
 from pytest_verica.cli.schema import schema
 from pytest_verica.cli.show import show
 from pytest_verica.cli.store import store
+from pytest_verica.cli.ui import ui
 from pytest_verica.errors import VericaError
 
 
@@ -45,6 +47,7 @@ verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)
 verica.add_command(label)
+verica.add_command(merge_command)
 verica.add_command(report)
 verica.add_command(runs)
 verica.add_command(presets)
@@ -53,3 +56,4 @@ verica.add_command(providers)
 verica.add_command(schema)
 verica.add_command(show)
 verica.add_command(store)
+verica.add_command(ui)

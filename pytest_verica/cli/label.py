@@ -9,10 +9,12 @@ import click
 
 from pytest_verica.calibration.finding import find_judges
 from pytest_verica.calibration.judged import JudgedRun
+from pytest_verica.calibration.queue import MOST
 from pytest_verica.cli.answers import root_of, root_option
 from pytest_verica.cli.label_export import export_labels
 from pytest_verica.cli.label_import import import_labels
 from pytest_verica.cli.label_terminal import account_name, label_in_terminal
+from pytest_verica.cli.ui import open_pages
 
 
 class LabelCommand(click.Group):
@@ -39,9 +41,10 @@ def label() -> None:
 @click.option("--criterion", help="The judge's criterion. Needed where the eval has several.")
 @click.option("--terminal", is_flag=True, help="Label here, in place of the page in the browser.")
 @click.option("--labeller", help="The name that labels are written under. Default: the account's.")
-@click.option("--most", type=click.IntRange(1), default=50, show_default=True, help="Outputs in the queue.")
+@click.option("--most", type=click.IntRange(1), default=MOST, show_default=True, help="Outputs in the queue.")
 @click.option("--column", "columns", multiple=True, help="An input column to show; repeat. Default: the prompts'.")
 @click.option("--run", "run_name", metavar="RUN", help="A saved run, as `verica runs` names it. Default: the last.")
+@click.option("--no-browser", is_flag=True, help="Print the page's address and open nothing.")
 @root_option
 def label_eval(
     wanted: str,
@@ -51,13 +54,22 @@ def label_eval(
     most: int,
     columns: tuple[str, ...],
     run_name: str | None,
+    no_browser: bool,
     root: Path | None,
 ) -> None:
-    """Labels the outputs of EVAL."""
+    """Labels the outputs of EVAL: on a page in the browser, or here with --terminal."""
     folder = root_of(root)
     run = one_judge(folder, wanted, criterion, run_name)
     if not terminal:
-        raise click.UsageError("label in the browser with `verica ui`, or here with --terminal")
+        if run_name is not None or columns:
+            raise click.UsageError(
+                "--run and --column go with --terminal; the page shows the last run, columns chosen in it"
+            )
+        names = {"eval": run.eval.id, "criterion": run.criterion.id}
+        if most != MOST:
+            names["most"] = str(most)
+        open_pages("label", folder, 0, labeller, no_browser=no_browser, **names)
+        return
     label_in_terminal(folder, run, labeller or account_name(), most=most, columns=columns or None)
 
 

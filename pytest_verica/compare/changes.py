@@ -38,7 +38,7 @@ def run_changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Change, ...
     if one["git"] != other["git"]:
         found.append(Change("commit", _commit(one["git"]), _commit(other["git"])))
     if one["prices"] != other["prices"]:
-        found.append(Change("price table", one["prices"], other["prices"]))
+        found.append(Change("price table", _short(one["prices"]), _short(other["prices"])))
     for name in dict.fromkeys([*one["versions"], *other["versions"]]):
         versions = one["versions"].get(name), other["versions"].get(name)
         if versions[0] != versions[1]:
@@ -65,7 +65,7 @@ def _changes(of_a: Mapping[str, Any], of_b: Mapping[str, Any]) -> Iterator[Chang
     if of_a["repeat"] != of_b["repeat"]:
         yield Change("samples per case", of_a["repeat"], of_b["repeat"])
     if of_a["code_hash"] != of_b["code_hash"]:
-        yield Change("code of the target", of_a["code_hash"], of_b["code_hash"])
+        yield Change("code of the target", _short(of_a["code_hash"]), _short(of_b["code_hash"]))
     if of_a["golden_set"]["hash"] != of_b["golden_set"]["hash"]:
         yield Change("golden set", _golden(of_a["golden_set"]), _golden(of_b["golden_set"]))
     yield from _criteria_changes(of_a, of_b)
@@ -88,7 +88,7 @@ def _criteria_changes(of_a: Mapping[str, Any], of_b: Mapping[str, Any]) -> Itera
 def _other_check(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> Change:
     for key, what in _IDENTITIES.items():
         if one["config"] == other["config"] and one[key] != other[key]:
-            return Change(f"{what} of criterion {name}", one[key], other[key])
+            return Change(f"{what} of criterion {name}", _short(one[key]), _short(other[key]))
     configs = one["config"], other["config"]
     return Change(f"criterion {name}", *configs, _diff(*map(_json, configs)))
 
@@ -131,6 +131,10 @@ def _model(model: Mapping[str, Any] | None) -> str | None:
 
 def _golden(golden: Mapping[str, Any]) -> str:
     return f"{golden['path'] or 'none'}, {golden['rows']} rows, {(golden['hash'] or 'no hash')[:12]}"
+
+
+def _short(hash: str | None) -> str | None:
+    return None if hash is None else hash[:12]
 
 
 def _commit(git: Mapping[str, Any]) -> str | None:

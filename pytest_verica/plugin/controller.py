@@ -27,7 +27,7 @@ from pytest_verica.report.keeping import Keeping
 from pytest_verica.report.saved import SavedRun, keep_head
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, Record, RunEnd, VerdictRecord, from_line
-from pytest_verica.store.folder import RunFolder
+from pytest_verica.store.folder import RunFolder, run_numbers
 
 MOST_MISSES = 50
 """Misses that a failed gate lists."""
@@ -127,7 +127,7 @@ class Controller:
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
             return
         self.report_path = path
-        self._publish(session, SavedRun.of(self.summary))
+        self._publish(session, SavedRun.of(self.summary, run_numbers(self._config.rootpath).get(self._run_id)))
         self._config.hook.pytest_verica_report(path=str(path))
 
     def _publish(self, session: pytest.Session, run: SavedRun) -> None:
@@ -183,6 +183,9 @@ class Controller:
         settings = self._settings
         shard, sample = settings.shard, settings.sample
         hook = self._config.hook.pytest_verica_gate
+        held = any((found.record.gate or {}).get("baseline") for found in summary.evals.values())
+        if settings.baseline is not None and not held:
+            self.warnings.append("--verica-baseline: no gate has `baseline`, so nothing was held against that run")
         return Judging(
             settings.gate,
             None if shard is None else f"shard {shard[0]} of {shard[1]}: its gate is judged when the shards are merged",

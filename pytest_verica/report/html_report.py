@@ -67,7 +67,7 @@ def _figures(run: SavedRun, script: str) -> str:
             run=head["run"],
             totals=head["totals"],
             run_gate=head["gate"],
-            evals=head["evals"],
+            evals=[_with_parts(found) for found in head["evals"]],
             criterion_names={
                 found["id"]: {each["id"]: each["name"] for each in found["criteria"]} for found in head["evals"]
             },
@@ -77,6 +77,12 @@ def _figures(run: SavedRun, script: str) -> str:
             filters=_FILTERS,
         )
     )
+
+
+def _with_parts(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The head of an eval, in which every criterion says whether it has parts."""
+    counts = {name: {"rubric": None, "pairs": None, **told} for name, told in found["totals"]["criteria"].items()}
+    return {**found, "totals": {**found["totals"], "criteria": counts}}
 
 
 def _environment() -> jinja2.Environment:

@@ -40,9 +40,9 @@ class SavedRun:
         self.number = number
 
     @classmethod
-    def of(cls, summary: RunSummary) -> SavedRun:
+    def of(cls, summary: RunSummary, number: int | None = None) -> SavedRun:
         """A run whose journal has just been read, or written."""
-        run = cls(summary.header.id, summary.journal)
+        run = cls(summary.header.id, summary.journal, number)
         run.summary = summary
         return run
 

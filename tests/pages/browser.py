@@ -41,6 +41,7 @@ class Browser:
         """The window, as if on a screen of that width: headless windows are not let under 500 px otherwise."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
 
@@ -59,6 +60,12 @@ class Browser:
         from selenium.webdriver.common.by import By
 
         return list(self.driver.find_elements(By.CSS_SELECTOR, css))
+
+    def click(self, css: str) -> None:
+        """With the mouse, after scrolling to it as a person would."""
+        found = self.find(css)
+        self.script("arguments[0].scrollIntoView({block: 'center'})", found)
+        found.click()
 
     def text(self, css: str = "body") -> str:
         return str(self.script("return document.querySelector(arguments[0]).innerText", css))
@@ -96,7 +103,7 @@ class Browser:
                 body = self.driver.execute_cdp_cmd("Network.getResponseBody", {"requestId": params["requestId"]})[
                     "body"
                 ]
-            except Exception as error:
+            except Exception as error:  # a body that the browser let go of must not look like an empty one
                 body = f"(not kept: {error})"
             found.append((params["response"]["url"], body))
         return found

@@ -74,6 +74,7 @@ def _check_annotations(run: Run, folder: str) -> None:
         f"::warning file={folder}/gated.eval.yaml,line=1,",
         f"::warning file={folder}/strict.eval.yaml,line=1,",
     ]
+    assert "    \\::error::from a model" in run.out  # what a model says gives no command
     assert found[0].endswith("title=gate of strict failed::2 of 3 passed (66.7 %25), 90 %25 wanted")
 
 
