@@ -28,6 +28,10 @@ def named_baseline(root: Path, name: str | None) -> Baseline | str | None:
     return name if name is None or name == NO_BASELINE else Baseline.find(root, name)
 
 
+Correcting = Callable[[EvalSummary, GateConfig], Mapping[str, Corrected]]
+"""What is known of the judges of an eval: made of human labels, by id of the criterion."""
+
+
 def _no_reasons(eval_id: str, totals: Totals) -> Iterable[str]:
     return ()
 
@@ -49,7 +53,7 @@ class Judging:
     baseline: Baseline | str | None = None
     skipped: Collection[str] = ()
     reasons: Callable[[str, Totals], Iterable[str]] = _no_reasons
-    corrected: Callable[[EvalSummary, GateConfig], Mapping[str, Corrected]] | None = None
+    corrected: Correcting | None = None
 
     def gates(self, summary: RunSummary) -> dict[str, GateResult]:
         """Every gate's word: by eval id, the run's under RUN_GATE."""
