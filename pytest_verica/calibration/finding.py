@@ -24,8 +24,8 @@ def find_judges(
     """The judges of an eval, each in the last run that it took part in (a whole one where there is one).
 
     wanted: the eval's id, its name, or the path or file name of its file; criterion: id or name, of a rubric's item
-    `tone.polite`, all where None; run: the name of a run to look at in place of the last; read: in place of `read_judged`, for who reads again and
-    again.
+    `tone.polite`, all where None; run: the name of a run to look at in place of the last; read: in place of
+    `read_judged`, for who reads again and again.
 
     Raises:
         StoreError: there is none; says what there is.
