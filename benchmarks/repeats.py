@@ -56,9 +56,8 @@ def main() -> None:
     for cases in CASES:
         of_these = [ours for number, ours in found if number == cases]
         inside = sum(0.92 <= ours <= 0.97 for ours in of_these)
-        print(
-            f"{cases} cases: {min(of_these):.1%} to {max(of_these):.1%}; {inside} of {len(of_these)} cells in 92-97 %"
-        )
+        least, most = min(of_these), max(of_these)
+        print(f"{cases} cases: {least:.1%} to {most:.1%}; {inside} of {len(of_these)} cells in 92-97 %")
 
 
 if __name__ == "__main__":

@@ -102,11 +102,8 @@ class Request:
     @cached_property
     def content(self) -> dict[str, Any]:
         """The question itself, without the door it goes through: JSON."""
-        answer, api = self.answer, self.model.api
-        # Left out where it is the usual one, so that answers bought before there was another are found.
-        spoken = {} if api is None else {"api": api}
+        answer = self.answer
         return {
-            **spoken,
             "model": self.model.name,
             "params": dict(self.model.params),
             "messages": [message.to_json() for message in self.messages],
@@ -122,5 +119,8 @@ class Request:
 
     @cached_property
     def key(self) -> str:
-        """Hash of the question and its door (provider and base_url): the key of the response store."""
-        return content_hash([self.model.provider, self.model.base_url, self.content_key])
+        """Hash of the question and its door (provider, base_url, API): the key of the response store."""
+        model = self.model
+        # The usual API is left out, so that answers bought before there was another are found.
+        spoken = [] if model.api is None else [model.api]
+        return content_hash([model.provider, model.base_url, self.content_key, *spoken])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from pytest_verica.grade import Grade
+from pytest_verica.json_text import json_safe
 
 JOURNAL_VERSION = 1
 
@@ -18,8 +18,6 @@ GateStatus = Literal["passed", "failed", "skipped"]
 _text = json.encoder.encode_basestring_ascii
 _encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 _decode = json.JSONDecoder().raw_decode  # a fifth faster than json.loads, which looks for white space twice
-_MAX_DEPTH = 200
-_MAX_BITS = 10_000  # Python refuses to write longer integers in decimals, and to read them
 _R = TypeVar("_R", bound="_Saved")
 
 
@@ -47,23 +45,6 @@ class _Saved:
             return _encode(data)
         except (ValueError, TypeError, RecursionError):
             return _encode(json_safe(data))
-
-
-def json_safe(value: Any, depth: int = 0) -> Any:
-    """The value with everything that JSON cannot hold replaced by its text."""
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, int):
-        return value if value.bit_length() < _MAX_BITS else hex(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if depth >= _MAX_DEPTH:
-        return f"(nested more than {_MAX_DEPTH} deep: not kept)"
-    if isinstance(value, Mapping):
-        return {str(key): json_safe(inner, depth + 1) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_safe(inner, depth + 1) for inner in value]
-    return str(value)
 
 
 @dataclass(frozen=True)
@@ -138,7 +119,8 @@ class EvalRecord(_Saved):
     """An eval as it ran.
 
     id: node id of the eval; kind: an eval file or a marked function; golden_set: path under the root, None where the
-    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many; prompt: whole, None where the
+    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many, both None where a shard
+    knows only its own part; prompt: whole, None where the
     target is no prompt; prompt_version: 1, 2, … in order of first use, None where not kept; model: {provider, name,
     base_url}, None where the target is no model; params: sent; left_out: not sent, {criterion (None: own model), model,
     parameter, value, why}; planned: verdicts of the whole eval; selected: of this run; partial: why that is less;

@@ -44,7 +44,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
 SIBLINGS: Mapping[str, frozenset[str]] = {
     "output": frozenset({"tool_calls", "usage"}),
     "grade": frozenset({"usage"}),
-    "run": frozenset({"grade"}),
+    "run": frozenset({"grade", "json_text"}),
     "request": frozenset({"tool_calls"}),
     "completion": frozenset({"tool_calls", "usage"}),
     "declare": frozenset({"state_checks"}),

@@ -14,7 +14,8 @@ from typing import Any
 from pytest_verica.calibration.gating import Correcting
 from pytest_verica.calibration.judged import JudgedRun, read_judged
 from pytest_verica.case import Case
-from pytest_verica.engine.caller import Caller, CallSettings
+from pytest_verica.engine.caller import Caller
+from pytest_verica.engine.endpoints import CallSettings
 from pytest_verica.engine.engine import Engine
 from pytest_verica.engine.overrides import Overrides
 from pytest_verica.engine.plan import Eval, Job

@@ -12,6 +12,7 @@ from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
 from pytest_verica.cli.label import label
+from pytest_verica.cli.merge import merge_command
 from pytest_verica.cli.models import models
 from pytest_verica.cli.presets import presets
 from pytest_verica.cli.providers import providers
@@ -46,6 +47,7 @@ verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)
 verica.add_command(label)
+verica.add_command(merge_command)
 verica.add_command(report)
 verica.add_command(runs)
 verica.add_command(presets)

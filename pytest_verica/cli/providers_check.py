@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from pytest_verica.engine.parameters import fitted
 from pytest_verica.engine.plan import load_golden, make_eval, missing_credentials
 from pytest_verica.evals.load import load_eval
 from pytest_verica.graders.kinds import Configs
@@ -31,11 +32,12 @@ def check(context: click.Context, file: Path, timeout: float) -> None:
 
     spec = load_eval(file, str(file), Configs(KINDS))
     needs = {name: kind.needs_credential for name, kind in PROVIDERS.items()}
-    ready = make_eval(spec, load_golden(spec), id=str(file), kinds=KINDS, needs_credential=needs)
+    made = make_eval(spec, load_golden(spec), id=str(file), kinds=KINDS, needs_credential=needs)
+    ready, unfit = fitted(spec, made, PROVIDERS)
     uses = uses_of(ready)
     usable = [use for use in uses if use.model.credential is None or os.environ.get(use.model.credential)]
     seen = asyncio.run(look_at(usable, PROVIDERS, timeout))
-    wrong = [*missing_credentials(spec), *seen.problems]
+    wrong = [*unfit, *missing_credentials(spec), *seen.problems]
     for line in (*(f"wrong: {problem}" for problem in wrong), *_told(usable, seen)):
         click.echo(line)
     if not uses:

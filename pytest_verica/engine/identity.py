@@ -20,8 +20,10 @@ from pytest_verica.errors import ConfigError
 from pytest_verica.evals.prompt import prompt_json
 from pytest_verica.evals.target import HttpTarget, PythonTarget
 from pytest_verica.graders.criterion import Criterion
+from pytest_verica.graders.protocol import CallsCode
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+_SITES = {"site-packages", "dist-packages"}
 _INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
@@ -78,11 +80,12 @@ def code_hash(functions: Iterable[Callable[..., Any]], files: Iterable[Path] = (
 def criterion_code(criterion: Criterion) -> str | None:
     """Hash of the user's code behind a criterion; of nothing (`content_hash([])`) where all of it is the product's.
     None where it cannot be seen."""
-    grader: Any = criterion.grader
-    function = getattr(grader, "code", None)
-    if function is None and type(grader).__module__.partition(".")[0] == _PACKAGE.name:
+    grader = criterion.grader
+    if isinstance(grader, CallsCode):
+        return code_hash(grader.code)
+    if type(grader).__module__.partition(".")[0] == _PACKAGE.name:
         return content_hash([])
-    return code_hash([type(grader) if function is None else function])
+    return code_hash([type(grader)])
 
 
 def target_code(ready: Eval, functions: Iterable[Callable[..., Any]], files: Iterable[Path]) -> str | None:
@@ -164,7 +167,9 @@ def _kept(path: Path, changed: int, size: int) -> _Source:
 
 
 def _is_installed(path: Path) -> bool:
-    return path.is_relative_to(_PACKAGE) or any(path.is_relative_to(folder) for folder in _INSTALLED)
+    if path.is_relative_to(_PACKAGE) or any(path.is_relative_to(folder) for folder in _INSTALLED):
+        return True
+    return not _SITES.isdisjoint(path.parts)  # a person's own, or another environment's
 
 
 def _imports(path: Path, data: bytes) -> list[Path]:

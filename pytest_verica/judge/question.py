@@ -90,6 +90,7 @@ class Question:
             "schema": schema,
             "structured": config.structured,
             "samples": config.samples,
+            **({} if self.model.api is None else {"api": self.model.api}),
         }
         self.identity = content_hash(identity if asks is None else {**identity, "asks": asks})
 

@@ -105,21 +105,31 @@ class Active:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if not self._role.runs:
             return
+        try:
+            self._prepare(session)
+        except pytest.UsageError as error:
+            if self._role.reports:
+                raise
+            _refuse(session, str(error))
+        self._role.listen(session, self._running.stop)
+        self._running.upcoming = lambda: self._role.upcoming(session)
+
+    def _prepare(self, session: pytest.Session) -> None:
+        """Raises pytest.UsageError where something is wrong that can be known before the first call."""
         self._evals.check_options()
         selected = self._running.select(session.items)
         self._recording.select(selected)
-        if not session.config.option.collectonly:
-            self._evals.check_baseline(selected)
-        if selected and not session.config.option.collectonly:
-            gc.freeze()  # items live to the end: the collector need not walk through tens of thousands of them
-            try:
-                self._answering.prepare()
-            except VericaError as error:
-                raise pytest.UsageError(str(error)) from None
-            self._launch.jobs = lambda: self._running.jobs(session.items)
-            if not session.testsfailed or session.config.option.continue_on_collection_errors:
-                self._launch.check()
-        self._running.upcoming = lambda: self._role.upcoming(session)
+        if not selected or session.config.option.collectonly:
+            return
+        self._evals.check_baseline(selected)
+        gc.freeze()  # items live to the end: the collector need not walk through tens of thousands of them
+        try:
+            self._answering.prepare()
+        except VericaError as error:
+            raise pytest.UsageError(str(error)) from None
+        self._launch.jobs = lambda: self._running.jobs(session.items)
+        if not session.testsfailed or session.config.option.continue_on_collection_errors:
+            self._launch.check()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
@@ -135,3 +145,11 @@ class Active:
     def bench(self, item: pytest.Function) -> Bench:
         """What the `verica` fixture gives to a test."""
         return Bench(item, self._evals, self._running, self._recording)
+
+
+def _refuse(session: pytest.Session, message: str) -> None:
+    """Ends the collection of a worker of xdist: a usage error would be lost with the process. It is told as a
+    collection error instead, and nothing is left to run."""
+    session.items.clear()
+    report = pytest.CollectReport("pytest-verica", "failed", message, [])
+    session.config.hook.pytest_collectreport(report=report)

@@ -183,6 +183,9 @@ class Controller:
         settings = self._settings
         shard, sample = settings.shard, settings.sample
         hook = self._config.hook.pytest_verica_gate
+        held = any((found.record.gate or {}).get("baseline") for found in summary.evals.values())
+        if settings.baseline is not None and not held:
+            self.warnings.append("--verica-baseline: no gate has `baseline`, so nothing was held against that run")
         return Judging(
             settings.gate,
             None if shard is None else f"shard {shard[0]} of {shard[1]}: its gate is judged when the shards are merged",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import warnings
+import zlib
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -45,6 +45,7 @@ class Evals:
         self._root = config.rootpath
         self._replaced: set[str] = set()
         self._planned: dict[str, int] = {}
+        self._parts: set[str] = set()
         self._places: dict[str, Place] = {}
         self._tests: dict[str, list[Callable[..., Any]]] = {}
         self._code: dict[str, EvalCode] = {}
@@ -113,6 +114,8 @@ class Evals:
         if problems or ready is None:
             raise ConfigError(problems)
         self.by_id[eval_id] = ready
+        if whole and (self._settings.shard or self._settings.sample):
+            self._parts.add(eval_id)
         self._tests[eval_id] = [] if test is None else [test]
         self._places[eval_id] = spec.place(("gate", "baseline"))
         cases = len(ready.golden) if whole else len(self.cases_of(ready))
@@ -149,6 +152,11 @@ class Evals:
         """Verdicts of the whole eval, or of the sample or shard that was asked for: what a gate is judged on."""
         return self._planned.get(ready.id, len(ready.golden) * len(ready.criteria))
 
+    def knows_whole(self, ready: Eval) -> bool:
+        """Whether the eval's golden set is the whole one. Not where a test's parameters are combined with the cases
+        that `--verica-shard` or `--verica-sample` left."""
+        return ready.id not in self._parts
+
     def cases_of(self, ready: Eval) -> list[Case]:
         """The cases that `--verica-shard` and `--verica-sample` leave, in the golden set's order."""
         return self.narrowed(ready.golden, ready.config.name)
@@ -158,11 +166,16 @@ class Evals:
         cases = list(golden)
         shard, sample = self._settings.shard, self._settings.sample
         if shard is not None:
-            cases = [case for case in cases if _shard_of(case, shard[1]) == shard[0]]
+            cases = [case for case in cases if _in_shard(case.position, name, shard)]
         if sample is not None and sample < len(cases):
             chosen = random.Random(f"{SAMPLE_SEED}:{name}").sample(range(len(cases)), sample)  # noqa: S311
             cases = [cases[index] for index in sorted(chosen)]
         return cases
+
+    def in_shard(self, test: str) -> bool:
+        """Whether a test that grades by itself (the `verica` fixture) runs in this shard: in one of them, as a case."""
+        shard = self._settings.shard
+        return shard is None or _in_shard(0, test, shard)
 
     def criteria_of(self, ready: Eval) -> tuple[Criterion, ...]:
         """The criteria that `--verica-criterion` leaves."""
@@ -250,10 +263,11 @@ def _registered(answers: list[Any]) -> dict[str, Any]:
     return {kind.name: kind for kinds in answers for kind in kinds}
 
 
-def _shard_of(case: Case, count: int) -> int:
-    """1 to count, the same for the same id everywhere."""
-    digest = hashlib.sha256(case.original_id.encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:8], "big") % count + 1
+def _in_shard(position: int, name: str, shard: tuple[int, int]) -> bool:
+    """Whether the shard I/N has the case at this place of an eval. Cases are dealt out one by one, so that shards are
+    of one size; the name says which shard is first, so that small evals do not all fall to the first."""
+    number, count = shard
+    return (zlib.crc32(name.encode("utf-8", "surrogatepass")) + position) % count == number - 1
 
 
 def place_of(item: pytest.Item) -> Place:

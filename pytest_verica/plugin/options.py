@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
@@ -81,12 +82,22 @@ def add_options(parser: Any) -> None:
             )
 
 
+WORKER_KEY = "verica"
+"""Where xdist's controller puts what it tells a worker, in the worker's input."""
+
+
+def environment_of(config: Any) -> Mapping[str, str]:
+    """The environment that options are read from: of the controller's machine, for a worker on another one."""
+    told: Mapping[str, Any] = getattr(config, "workerinput", {}).get(WORKER_KEY, {})
+    return told.get("environment") or os.environ
+
+
 def switched_on(config: Any) -> bool:
     """Whether evals were asked for: on the command line, else in the environment, else in the ini file."""
     switch = OPTIONS[0]
     if config.getoption(switch.dest, None):
         return True
-    return is_true(os.environ.get(switch.environment) or str(config.getini(switch.ini) or ""))
+    return is_true(environment_of(config).get(switch.environment) or str(config.getini(switch.ini) or ""))
 
 
 def is_true(text: str) -> bool:

@@ -15,6 +15,7 @@ from pytest_verica.grade import Grade, GradeError
 from pytest_verica.plugin.evals import Evals
 from pytest_verica.plugin.reuse import Reuse
 from pytest_verica.plugin.ticket import Ticket
+from pytest_verica.request import ModelSpec
 from pytest_verica.run import CaseRecord, CriterionRecord, EvalRecord, Record, Reported, VerdictRecord
 
 BENCH = pytest.StashKey[Callable[[], "list[Record | str]"]]()
@@ -84,6 +85,7 @@ class Recording:
         prompt = None if config.prompt is None else prompt_json(config.prompt)
         planned = self._unplanned.get(ready.id) or self._evals.planned(ready)
         selected = self.selected(ready)
+        whole = self._evals.knows_whole(ready)
         code = self._evals.code_of(ready)
         return EvalRecord(
             id=ready.id,
@@ -106,8 +108,8 @@ class Recording:
             planned=planned,
             selected=selected,
             golden_set=ready.golden.path,
-            golden_set_hash=ready.golden.snapshot_hash,
-            rows=len(ready.golden),
+            golden_set_hash=ready.golden.snapshot_hash if whole else None,
+            rows=len(ready.golden) if whole else None,
             prompt=prompt,
             prompt_hash=None if prompt is None else content_hash(prompt),
             model=_model(model),
@@ -122,8 +124,11 @@ class Recording:
         )
 
 
-def _model(model: Any) -> dict[str, Any] | None:
-    return None if model is None else {"provider": model.provider, "name": model.name, "base_url": model.base_url}
+def _model(model: ModelSpec | None) -> dict[str, Any] | None:
+    if model is None:
+        return None
+    spoken = {} if model.api is None else {"api": model.api}
+    return {"provider": model.provider, "name": model.name, "base_url": model.base_url, **spoken}
 
 
 def _case_record(ticket: Ticket, result: CaseResult) -> CaseRecord:

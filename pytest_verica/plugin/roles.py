@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_verica.plugin.distance import FarWorkers, is_far
+from pytest_verica.plugin.distant_answers import DistantAnswers
+from pytest_verica.plugin.options import WORKER_KEY
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.baseline import BaselineFacts
-from pytest_verica.store.folder import ledger_path, new_run_id
+from pytest_verica.store.folder import answers_path, ledger_path, new_run_id
+from pytest_verica.store.responses import ResponseStore
 
 if TYPE_CHECKING:
     from pytest_verica.plugin.scheduler import BlockScheduling
 
-KEY = "verica"
+STOP = "verica_stop"
+"""The command by which the controller stops its workers at once; xdist's own workers would pass over it."""
 
 
 class Role:
@@ -44,6 +49,13 @@ class Role:
         self.first = True
         self._fed = False
 
+    def listen(self, session: pytest.Session, stop: Callable[[], None]) -> None:
+        """Calls `stop` where the run is to be stopped at once, though this process has not failed."""
+
+    def answers(self) -> ResponseStore | DistantAnswers:
+        """The store of answers that this process uses; a new one, for one thread."""
+        return ResponseStore(answers_path(self.config.rootpath))
+
     def upcoming(self, session: pytest.Session) -> Iterator[pytest.Item]:
         """The items that will run next, in order; each is told of once."""
         if not self._fed:
@@ -59,6 +71,12 @@ class ControllerRole(Role):
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         super().__init__(config, settings)
         self._configured = 0
+        self._stopped = False
+        self._far = FarWorkers(config)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        self._far.prepare()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -66,11 +84,11 @@ class ControllerRole(Role):
         workers = max(1, len(tx))
         budget = self.budget
         # On other machines there is no file to share: each worker has its part of the budget.
-        shared = all("popen" in spec for spec in tx)
+        shared = not any(map(is_far, tx))
         if budget is not None and not shared:
             budget /= workers
         self._configured += 1
-        node.workerinput[KEY] = {
+        node.workerinput[WORKER_KEY] = {
             "run_id": self.run_id,
             "started": self.started,
             "share": max(1, -(-self.settings.concurrency // workers)),
@@ -80,7 +98,12 @@ class ControllerRole(Role):
             "budget": None if budget is None else str(budget),
             "ledger": str(ledger_path(self.config.rootpath, self.run_id)) if budget is not None and shared else None,
             "first": self._configured == 1,
+            **self._far.told(node),
         }
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self._far.close()
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
@@ -90,12 +113,31 @@ class ControllerRole(Role):
 
     @pytest.hookimpl(tryfirst=True, optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> BlockScheduling | None:
+        self._stop_workers_at_once()
         if config.getoption("dist") != "load":
             return None
         # Deferred: xdist's own modules are needed by its controller only.
         from pytest_verica.plugin.scheduler import BlockScheduling
 
         return BlockScheduling(config, most_cases=2 * self.settings.concurrency)
+
+    def _stop_workers_at_once(self) -> None:
+        """When `-x` or `--maxfail` ends the run: xdist itself waits until each worker has done all that it was handed,
+        which here may be minutes of calls that nobody wants any more."""
+        xdist: Any = self.config.pluginmanager.get_plugin("dsession")
+        shut_down = getattr(xdist, "triggershutdown", None)
+        if shut_down is None:
+            return  # another xdist: it ends as it always does
+
+        def and_stop() -> None:
+            shut_down()
+            if xdist.shouldstop and not self._stopped:
+                self._stopped = True
+                for node in list(xdist.sched.nodes):
+                    with contextlib.suppress(OSError):  # it has just ended
+                        node.sendcommand(STOP)
+
+        xdist.triggershutdown = and_stop
 
 
 class WorkerRole(Role):
@@ -105,7 +147,7 @@ class WorkerRole(Role):
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         super().__init__(config, settings)
-        given = config.workerinput.get(KEY, {})  # type: ignore[attr-defined]
+        given = config.workerinput.get(WORKER_KEY, {})  # type: ignore[attr-defined]
         self.run_id = given.get("run_id", self.run_id)
         self.started = given.get("started", self.started)
         self.share = given.get("share", self.share)
@@ -116,8 +158,13 @@ class WorkerRole(Role):
         budget, ledger = given.get("budget"), given.get("ledger")
         self.budget = self.budget if budget is None else Decimal(budget)
         self.ledger = None if ledger is None else Path(ledger)
+        channel = given.get("answers")
+        self._distant = None if channel is None else DistantAnswers(channel)
         self._queue: Any = None
         self._last: int | None = None
+
+    def answers(self) -> ResponseStore | DistantAnswers:
+        return self._distant or super().answers()
 
     def upcoming(self, session: pytest.Session) -> Iterator[pytest.Item]:
         indices = self._queued(session)
@@ -126,15 +173,34 @@ class WorkerRole(Role):
             for index in indices:
                 yield session.items[index]
 
+    def listen(self, session: pytest.Session, stop: Callable[[], None]) -> None:
+        interactor = _interactor(session)
+        handle = getattr(interactor, "handle_command", None)
+        if handle is None:
+            return  # another xdist: it ends as it always does
+
+        def or_stop(command: Any) -> None:
+            if isinstance(command, tuple) and command[0] == STOP:
+                session.shouldstop = "the run was stopped"
+                stop()
+            else:
+                handle(command)
+
+        interactor.handle_command = or_stop
+
     def _queued(self, session: pytest.Session) -> list[int]:
         if self._queue is None:
-            plugins = session.config.pluginmanager.get_plugins()
-            interactor = next((p for p in plugins if type(p).__name__ == "WorkerInteractor"), None)
-            self._queue = getattr(interactor, "torun", None)
+            self._queue = getattr(_interactor(session), "torun", None)
         if self._queue is None or not hasattr(self._queue, "lock"):
             return []  # another xdist: this worker runs without looking ahead
         with self._queue.lock() as waiting:
             return [index for index in waiting if isinstance(index, int)]
+
+
+def _interactor(session: pytest.Session) -> Any:
+    """xdist's own part in a worker."""
+    plugins = session.config.pluginmanager.get_plugins()
+    return next((plugin for plugin in plugins if type(plugin).__name__ == "WorkerInteractor"), None)
 
 
 def role_of(config: pytest.Config, settings: Settings) -> Role:

@@ -72,6 +72,7 @@ class Running:
         self._only_marks: bool | None = None
         self._looked_at: pytest.Collector | None = None
         self._marked = False
+        self._stopping = False
         self.upcoming: Callable[[], Iterator[pytest.Item]] = lambda: iter(())
 
     @property
@@ -95,6 +96,12 @@ class Running:
             self._config.hook.pytest_warning_recorded.call_historic(
                 kwargs={"warning_message": message, "when": "runtest", "nodeid": "", "location": None}
             )
+
+    def stop(self) -> None:
+        """Ends every call at once; what is being waited for is not reported. May be called by another thread."""
+        self._stopping = True
+        if self._engine is not None:
+            self._engine.close()
 
     def select(self, items: list[pytest.Item]) -> dict[str, int]:
         """Learns which verdicts were selected: nothing else is sampled or judged. Returns their number per eval."""
@@ -249,6 +256,9 @@ class Running:
         if call is None or call.excinfo is None:
             grades: list[Grade] = []
             call = pytest.CallInfo.from_call(lambda: grades.append(self._grade(item, ticket)), "call", _THROUGH)
+            if self._stopping:
+                hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=location)
+                return
             if grades and grades[0].passed is not True:
                 call = pytest.CallInfo.from_call(lambda: self._reports.raise_if_bad(grades[0]), "call")
         report = hook.pytest_runtest_makereport(item=item, call=call)

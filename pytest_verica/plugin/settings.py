@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_verica.plugin.options import OPTIONS, Option, is_true
+from pytest_verica.plugin.options import OPTIONS, Option, environment_of, is_true
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _raw(config: pytest.Config, option: Option) -> tuple[Any, str]:
     value = config.getoption(option.dest, None) if option.flag else None
     if value is not None:
         return value, "command line"
-    from_environment = os.environ.get(option.environment)
+    from_environment = environment_of(config).get(option.environment)
     if from_environment:
         return from_environment.split(os.pathsep) if option.kind == "list" else from_environment, "environment"
     from_ini = config.getini(option.ini)

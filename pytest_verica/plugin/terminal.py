@@ -93,7 +93,8 @@ class Terminal:
         interval = totals.counts.interval
         if interval is not None:
             low, high = percent(interval.low), percent(interval.high)
-            reporter.write_line(f"  95 % interval {low} to {high} (Wilson); {drop_words(found)}")
+            reporter.write_line(f"  95 % interval {low} to {high} (Wilson)")
+            reporter.write_line(f"  {drop_words(found)}")
         for line in (*history_lines(found), *repeat_lines(found)):
             reporter.write_line(f"  {line}")
         for criterion in record.criteria:
@@ -115,12 +116,13 @@ class Terminal:
 
 
 def drop_words(found: EvalSummary) -> str:
-    """`smallest drop that 20 cases could show: 37 points`, at best."""
+    """`smallest drop that 20 cases could show: 36.5 points`, at best."""
     drop = most_detectable(found.totals)
+    cases = "1 case" if drop.n == 1 else f"{drop.n} cases"
     if drop.drop is None:
-        return f"{drop.n} cases could show no drop against another run ({drop.needed} are the least)"
+        return f"no drop against another run could be shown by {cases}: {drop.needed} are the least"
     points = f"{drop.drop * 100:.1f}".removesuffix(".0")
-    return f"smallest drop that {drop.n} cases could show: {points} points"
+    return f"smallest drop that {cases} could show: {points} points"
 
 
 def history_lines(found: EvalSummary) -> Iterator[str]:

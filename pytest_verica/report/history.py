@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,8 @@ class History:
         if self._runs is None:
             # By number where they have one: ids of one second sort by chance.
             others = sorted(saved_runs(self._root), key=lambda run: (run.number or 0, run.id), reverse=True)
-            self._runs = [run for run in others if run.id != self._run_id and _has_ended(run)][:_MOST_LOOKED_AT]
+            ended = (run for run in others if run.id != self._run_id and _has_ended(run))
+            self._runs = list(islice(ended, _MOST_LOOKED_AT))
         for run in self._runs:
             try:
                 run.head  # noqa: B018 - read now, so that one that cannot be read is passed over

@@ -192,7 +192,9 @@ def test_engine_that_crashes_shows_no_locals_with_the_key(suite: Suite, keyed: F
     source = (
         "from pytest_verica.providers import connection\n\nasync def send(*args, **more):\n    raise KeyError(args)\n"
     )
-    suite.file("conftest.py", source + "\nconnection.AiohttpConnection.send = connection.SdkConnection.send = send\n")
+    suite.file(
+        "conftest.py", source + "\nconnection.AiohttpConnection.send = connection.Httpx2Connection.send = send\n"
+    )
     run = suite.run(*LOUD, *WRITING, new_process=True)
     assert set(run.words.values()) == {"error"}
     search(suite, run.out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
+import importlib
 import json
 import os
 import sys
@@ -13,7 +13,12 @@ from typing import Any
 
 import pytest
 
-from pytest_verica.engine.identity import code_hash
+from pytest_verica.canonical import content_hash
+from pytest_verica.engine.identity import code_hash, criterion_code
+from pytest_verica.graders.criterion import make_criterion
+from pytest_verica.graders.protocol import BuildContext
+from pytest_verica.judge.registry import KINDS
+from pytest_verica.state_checks import STATE_CHECKS
 
 FILES = {
     "shop/__init__.py": "",
@@ -79,6 +84,30 @@ def test_what_has_no_source_cannot_be_seen(project: Path) -> None:
     made: dict[str, Any] = {}
     exec("def made(): return 1", made)
     assert code_hash([made["made"]]) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "calls"),
+    [
+        ({"type": "python_check", "python": "late:checked"}, True),
+        ({"type": "state_check", "check": "identity_test_check"}, True),
+        ({"type": "text_check", "contains": "x"}, False),
+    ],
+)
+def test_the_code_that_a_criterion_calls(
+    project: Path, monkeypatch: pytest.MonkeyPatch, written: dict[str, Any], calls: bool
+) -> None:
+    (project / "late.py").write_text("from shop import phrases\n\ndef checked(output, case=None):\n    return True\n")
+    checked = importlib.import_module("late").checked
+    before = [code_hash([checked]), content_hash([])]
+    kind = KINDS[written["type"]]
+    config = kind.config.model_validate({"name": "c", **written})
+    monkeypatch.setattr(STATE_CHECKS, "_checks", {})
+    STATE_CHECKS.add("identity_test_check", checked)
+    criterion = make_criterion(config, KINDS, BuildContext(project))
+    assert criterion_code(criterion) == before[0 if calls else 1]
+    (project / "shop/phrases.py").write_text("P = 22\n")
+    assert (criterion_code(criterion) != before[0 if calls else 1]) == calls
 
 
 def test_a_file_that_is_no_python_still_counts(project: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -9,13 +10,15 @@ import pytest
 from tests.fake_provider import FakeProvider
 from tests.unit.providers.asking import KEY, KEY_NAME
 
+OF_THE_SDKS = ("OPENAI_", "ANTHROPIC_", "GOOGLE_GENAI_", "GOOGLE_GEMINI_", "GOOGLE_API_", "GEMINI_")
+
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    for name in ("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "OPENAI_API_KEY"):
+    for name in [name for name in os.environ if name.startswith(OF_THE_SDKS)]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(KEY_NAME, KEY)
 

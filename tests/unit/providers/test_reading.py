@@ -1,4 +1,4 @@
-"""Answers with anything in the place of anything: read, or said to be no answer; never a crash, never a guess of type."""
+"""Answers with anything in the place of anything: read, or said to be no answer; never a crash, never a guess."""
 
 from __future__ import annotations
 

@@ -419,3 +419,8 @@ def test_an_api_that_a_provider_has_not_is_refused(fake: FakeProvider) -> None:
     error = refused(request("anthropic", "claude-sonnet-5", fake.root, api="responses"))
     assert error.kind == "bad_request" and "has no API `responses`" in error.message
     assert fake.stats()["requests"] == 0
+
+
+def test_the_api_is_a_part_of_the_door_and_not_of_the_question() -> None:
+    chat, responses = (request("openai", MODEL, "http://x", api=api) for api in (None, "responses"))
+    assert chat.key != responses.key and chat.content_key == responses.content_key

@@ -1,4 +1,4 @@
-"""The HTML report in a real browser: what people do in it, and what hostile texts cannot."""
+"""The HTML report, and the Markdown summary, in a real browser: what people do in it, and what hostile texts cannot."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from markdown_it import MarkdownIt
 
-from pytest_verica.report.formats import write_format
+from pytest_verica.report.formats import FORMATS, write_format
 from pytest_verica.report.html_data import LONGEST
 from pytest_verica.report.saved import find_run
 from pytest_verica.run import RunEnd
@@ -204,6 +205,28 @@ def test_outcomes_have_words_beside_their_colours(report: Browser) -> None:
     colours = dict(each_of(report, "#verica-rows .pill", "[each.textContent, getComputedStyle(each).color]"))
     assert set(colours) == {"pass", "MISSED", "N/A", "ERROR"}
     assert len(set(colours.values())) == 4
+
+
+def test_nothing_of_the_markdown_summary_runs_either(browser: Browser, page: Path) -> None:
+    """Rendered as widely as Markdown is: with HTML let through, tables, and nothing taken out afterwards."""
+    summary = b"".join(FORMATS["md"](find_run(page.parent, "last"))).decode("utf-8")
+    rendered = MarkdownIt("commonmark", {"html": True}).enable("table").render(summary)
+    path = page.with_name("summary.html")
+    path.write_text(f'<!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,">{rendered}', "utf-8")
+    browser.size(390)
+    browser.open("about:blank")
+    browser.asked()
+    browser.open(path.as_uri())
+    browser.script("document.querySelector('details').open = true")
+    assert browser.script("return window.hacked") is None
+    assert [url for url in browser.asked() if not url.startswith("data:")] == [path.as_uri()]
+    assert not browser.all("script, img, iframe, a, em, del")
+    assert each_of(browser, "code", "each.textContent") == ["verica show"]  # the summary's own
+    row = next(text for text in each_of(browser, "tr", "each.textContent") if "row-0005" in text)
+    for words in ("<script>window.hacked=1</script></script><!-- <img", "{{ 7*7 }} `code` **bold**", "\\u202eevil"):
+        assert words in row
+    cells = each_of(browser, "details tr", "each.children.length")
+    assert set(cells) == {4}  # a bar in a text begins no cell
 
 
 BIG = 20_000
