@@ -101,7 +101,7 @@ class Launch:
         else:
             for name in dict.fromkeys(str(use.model) for use in free):
                 warn(
-                    self._config, f"no price is known for {name}: its cost will be in no sum; give it in verica_prices"
+                    self._config, f"no price is known for {name}: its cost is in no sum; give it in verica_prices"
                 )
         within = min(LONGEST_LOOK_S, self._settings.request_timeout)
         return await look(uses, self._answering.providers, caller.endpoints, caller.ask, within_s=within)

@@ -136,7 +136,7 @@ def test_models_without_a_price_are_told_before_launch(suite: Suite, fake: FakeP
     write(suite, fake)
     run = suite.run("-W", "error")
     assert run.exit == 0, "it is no error"
-    assert run.out.count("no price is known for openai_compatible/fake-1: its cost will be in no sum") == 1
+    assert run.out.count("no price is known for openai_compatible/fake-1: its cost is in no sum") == 1
     assert run.out.count("no price is known for openai_compatible/fake-judge") == 1
 
 
