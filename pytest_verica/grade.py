@@ -97,6 +97,23 @@ class Grade:
             explanation=f"negated: {self.explanation}",
         )
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Grade:
+        """Reads back what `to_json` wrote; further keys are passed over.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is no grade.
+        """
+        given = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
+        given["unpriced"] = tuple(data["unpriced"])
+        if data["usage"] is not None:
+            given["usage"] = Usage.from_json(data["usage"])
+        if data["error"] is not None:
+            given["error"] = GradeError(**data["error"])
+        for cost in ("cost", "cost_avoided"):
+            given[cost] = None if data[cost] is None else Decimal(data[cost])
+        return cls(**given)
+
     def to_json(self) -> dict[str, Any]:
         """A JSON-safe mapping; costs are decimal texts, so that no digit is lost."""
         error = self.error

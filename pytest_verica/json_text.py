@@ -1,12 +1,16 @@
-"""Texts read as strict JSON: what the value is, or why and where the text is not JSON."""
+"""Texts read as strict JSON: what the value is, or why and where the text is not JSON; and values made fit for JSON."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+
+_MAX_DEPTH = 200
+_MAX_BITS = 10_000  # Python refuses to write longer integers in decimals, and to read them
 
 
 @dataclass(frozen=True)
@@ -68,3 +72,20 @@ def read_json(text: str) -> JsonReading:
     except ValueError as error:  # an integer with too many digits
         return JsonReading(problem=str(error), fenced=fenced)
     return JsonReading(value, fenced=fenced)
+
+
+def json_safe(value: Any, depth: int = 0) -> Any:
+    """The value with everything that JSON cannot hold replaced by its text."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return value if value.bit_length() < _MAX_BITS else hex(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if depth >= _MAX_DEPTH:
+        return f"(nested more than {_MAX_DEPTH} deep: not kept)"
+    if isinstance(value, Mapping):
+        return {str(key): json_safe(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_safe(inner, depth + 1) for inner in value]
+    return str(value)

@@ -80,6 +80,24 @@ class Output:
             "model": self.model,
         }
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Output:
+        """Reads back what `to_json` wrote. That tool calls were looked for is not kept: where there are some, they
+        were.
+
+        Raises:
+            KeyError, TypeError: it is no output.
+        """
+        given = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
+        given["tool_calls"] = tuple(ToolCall.from_json(call) for call in data["tool_calls"])
+        given["tool_calls_recorded"] = bool(given["tool_calls"])
+        given["unpriced"] = tuple(data["unpriced"])
+        if data["usage"] is not None:
+            given["usage"] = Usage.from_json(data["usage"])
+        for cost in ("cost", "cost_avoided"):
+            given[cost] = None if data[cost] is None else Decimal(data[cost])
+        return cls(**given)
+
 
 _RECORD_KEYS = {"text", "data", "tool_calls", "steps", "state", "spans", "stop_reason", "usage", "model"}
 

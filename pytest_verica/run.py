@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from pytest_verica.grade import Grade
+from pytest_verica.json_text import json_safe
 
 JOURNAL_VERSION = 1
 
@@ -18,8 +18,6 @@ GateStatus = Literal["passed", "failed", "skipped"]
 _text = json.encoder.encode_basestring_ascii
 _encode = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 _decode = json.JSONDecoder().raw_decode  # a fifth faster than json.loads, which looks for white space twice
-_MAX_DEPTH = 200
-_MAX_BITS = 10_000  # Python refuses to write longer integers in decimals, and to read them
 _R = TypeVar("_R", bound="_Saved")
 
 
@@ -49,23 +47,6 @@ class _Saved:
             return _encode(json_safe(data))
 
 
-def json_safe(value: Any, depth: int = 0) -> Any:
-    """The value with everything that JSON cannot hold replaced by its text."""
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, int):
-        return value if value.bit_length() < _MAX_BITS else hex(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if depth >= _MAX_DEPTH:
-        return f"(nested more than {_MAX_DEPTH} deep: not kept)"
-    if isinstance(value, Mapping):
-        return {str(key): json_safe(inner, depth + 1) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_safe(inner, depth + 1) for inner in value]
-    return str(value)
-
-
 @dataclass(frozen=True)
 class Origin:
     """Where a run was started. kind: local or ci; name: of the CI service, None where local; build_url: None where
@@ -90,7 +71,8 @@ class RunHeader(_Saved):
 
     id: unique, sorts by time; started: ISO 8601 in UTC; command: the command line; versions: by package name;
     host: facts such as system, python, cpus; settings: option → (value, where it came from), those in force that are
-    not the default; shard: "2/5", None where the run is whole.
+    not the default; shard: "2/5", None where the run is whole; prices: hash of the price tables in force, None where
+    it is not known.
     """
 
     id: str
@@ -102,6 +84,7 @@ class RunHeader(_Saved):
     git: Git = Git()
     settings: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
     shard: str | None = None
+    prices: str | None = None
     journal: int = JOURNAL_VERSION
 
     def to_json(self) -> dict[str, Any]:
@@ -119,7 +102,7 @@ class RunHeader(_Saved):
 class CriterionRecord:
     """A criterion as it ran. id: unique in its eval, as node ids show it; config: whole, as written; hash: of its
     content; version: 1, 2, … in order of first use, None where versions are not kept; judge_hash: identity of the
-    judge, None for graders that ask no model."""
+    judge, None for graders that ask no model; code_hash: of the user's code behind it, None where it cannot be seen."""
 
     id: str
     name: str
@@ -128,6 +111,7 @@ class CriterionRecord:
     hash: str
     version: int | None = None
     judge_hash: str | None = None
+    code_hash: str | None = None
 
 
 @dataclass(frozen=True)
@@ -135,10 +119,14 @@ class EvalRecord(_Saved):
     """An eval as it ran.
 
     id: node id of the eval; kind: an eval file or a marked function; golden_set: path under the root, None where the
-    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many; prompt: whole, None where the
+    cases come from elsewhere; golden_set_hash: of its rows, in order; rows: how many, both None where a shard
+    knows only its own part; prompt: whole, None where the
     target is no prompt; prompt_version: 1, 2, … in order of first use, None where not kept; model: {provider, name,
     base_url}, None where the target is no model; params: sent; left_out: not sent, {criterion (None: own model), model,
-    parameter, value, why}; planned: verdicts of the whole eval; selected: of this run; partial: why that is less.
+    parameter, value, why}; planned: verdicts of the whole eval; selected: of this run; partial: why that is less;
+    code_hash: of the user's code that makes outputs, identity: over all that decides the verdicts, each None where it
+    cannot be known; history: rates of earlier whole runs (`Earlier`); reused_from: {run, prices_changed}, the run whose
+    verdicts were taken over, else None.
     """
 
     id: str
@@ -159,6 +147,10 @@ class EvalRecord(_Saved):
     gate: Mapping[str, Any] | None = None
     repeat: int = 1
     partial: str | None = None
+    code_hash: str | None = None
+    identity: str | None = None
+    history: Mapping[str, Any] | None = None
+    reused_from: Mapping[str, Any] | None = None
     left_out: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:

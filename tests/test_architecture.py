@@ -44,7 +44,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
 SIBLINGS: Mapping[str, frozenset[str]] = {
     "output": frozenset({"tool_calls", "usage"}),
     "grade": frozenset({"usage"}),
-    "run": frozenset({"grade"}),
+    "run": frozenset({"grade", "json_text"}),
     "request": frozenset({"tool_calls"}),
     "completion": frozenset({"tool_calls", "usage"}),
     "declare": frozenset({"state_checks"}),
@@ -52,7 +52,11 @@ SIBLINGS: Mapping[str, frozenset[str]] = {
     "template": frozenset({"path"}),
     "golden": frozenset({"path", "template"}),
     "formula": frozenset({"path", "template"}),
+    "compare": frozenset({"report"}),
     "report": frozenset({"store"}),
+    # `verica ui` and `verica label` start the pages: the command is how a person opens that door.
+    "cli": frozenset({"ui"}),
+    "calibration": frozenset({"store", "report"}),
 }
 
 PACKAGE_ITSELF = "__init__"
@@ -63,6 +67,8 @@ SEAMS: Mapping[tuple[str, str], frozenset[str]] = {
     # model: its endpoint is the engine's own door. What answers cost is written onto a grade by the same sums.
     ("engine", "graders"): frozenset({"criterion", "protocol", "spending"}),
     ("engine", "providers"): frozenset({"http_endpoint", "protocol"}),
+    # The command starts the pages' server and knows nothing else of them.
+    ("cli", "ui"): frozenset({"server"}),
 }
 
 ONLY_IN: Mapping[str, str] = {

@@ -48,6 +48,8 @@ MODEL_OF_THE_PAGES = "http://127.0.0.1:8091/v1"
 ELSEWHERE = {
     "sh run/tests.sh": "it is this very run; .ci/run calls it",
     "pip install pytest-verica": "the packaging environment of tox.ini installs the wheel",
+    "verica ui": "tests/pages runs it: it serves until it is stopped",
+    "verica label refunds --criterion helpful": "tests/pages runs it, on a site with these names",
 }
 
 _FENCE = re.compile(r"^```(?P<language>\w*)(?: title=(?P<title>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)

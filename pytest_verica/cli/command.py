@@ -6,14 +6,22 @@ from typing import Any
 
 import click
 
+from pytest_verica.cli.calibrate import calibrate
+from pytest_verica.cli.compare import compare
 from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
+from pytest_verica.cli.label import label
+from pytest_verica.cli.merge import merge_command
 from pytest_verica.cli.models import models
 from pytest_verica.cli.presets import presets
 from pytest_verica.cli.providers import providers
+from pytest_verica.cli.report import report
+from pytest_verica.cli.runs import runs
 from pytest_verica.cli.schema import schema
+from pytest_verica.cli.show import show
 from pytest_verica.cli.store import store
+from pytest_verica.cli.ui import ui
 from pytest_verica.errors import VericaError
 
 
@@ -33,11 +41,19 @@ def verica() -> None:
     """Works on evals and stored runs, beside `pytest --verica`."""
 
 
+verica.add_command(calibrate)
+verica.add_command(compare)
 verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)
+verica.add_command(label)
+verica.add_command(merge_command)
+verica.add_command(report)
+verica.add_command(runs)
 verica.add_command(presets)
 verica.add_command(models)
 verica.add_command(providers)
 verica.add_command(schema)
+verica.add_command(show)
 verica.add_command(store)
+verica.add_command(ui)

@@ -7,6 +7,7 @@ import click
 from pytest_verica.cli.store_export import export_command
 from pytest_verica.cli.store_import import import_command
 from pytest_verica.cli.store_ls import ls_command
+from pytest_verica.cli.store_prune import prune_command
 
 
 @click.group()
@@ -17,3 +18,4 @@ def store() -> None:
 store.add_command(export_command)
 store.add_command(import_command)
 store.add_command(ls_command)
+store.add_command(prune_command)

@@ -28,12 +28,14 @@ _LEEWAY_S = 30.0
 @dataclass(frozen=True)
 class CaseResult:
     """What became of one sample of a case. output: None where it could not be produced, then target_error says why
-    and every grade is that error; grades: by criterion id; calls_in_vain: model calls that gave no output."""
+    and every grade is that error; grades: by criterion id; calls_in_vain: model calls that gave no output; taken_from:
+    criterion id → id of the run that a whole verdict was taken from, for those that were not made now."""
 
     output: Output | None
     target_error: GradeError | None
     grades: Mapping[str, Grade] = field(default_factory=dict)
     calls_in_vain: int = 0
+    taken_from: Mapping[str, str] = field(default_factory=dict)
 
 
 def failed_case(job: Job, error: GradeError, calls: int = 0) -> CaseResult:

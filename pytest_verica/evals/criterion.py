@@ -27,6 +27,7 @@ class CriterionConfig(Strict):
 
     name: str = Field(min_length=1, max_length=120, description="Names the criterion in node ids, reports and gates.")
     type: str
+    description: str = Field("", description="What meets it, in words: for people who label, never part of a verdict.")
     negate: bool = Field(False, description="Swap pass and fail; never na or error.")
     only_if: RunCondition | None = Field(None, description="Look at this criterion only where the condition holds.")
     otherwise: Literal["na", "pass", "fail"] = Field("na", description="The verdict where the condition does not hold.")

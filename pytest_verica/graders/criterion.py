@@ -133,7 +133,8 @@ def make_criterion(config: CriterionConfig, kinds: Mapping[str, GraderKind], con
     grader = kind.build(config, context)
     if isinstance(grader, Judge) and kind.runs != "model":
         kind = replace(kind, runs="model")  # one kind may ask a model for some of its configurations only
-    version: list[Any] = [config.model_dump(mode="json", by_alias=True, exclude_defaults=True)]
+    # What people are told of a criterion decides no verdict.
+    version: list[Any] = [config.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"description"})]
     if isinstance(grader, Versioned):
         version.append(grader.version)
     return Criterion(

@@ -40,6 +40,13 @@ class Judge(Protocol):
         ...
 
 
+@runtime_checkable
+class CallsCode(Protocol):
+    """A grader that calls functions of the user's: what they do is a part of what it does."""
+
+    code: tuple[Callable[..., Any], ...]
+
+
 @dataclass(frozen=True)
 class BuildContext:
     """What a grader may need of the eval around it.

@@ -73,6 +73,7 @@ class PythonCheck:
         self._passing = None if config.passing_labels is None else frozenset(config.passing_labels)
         self._timeout_s = config.timeout_s
         self.version = source_hash(function)
+        self.code = (function,)
 
     def grade(self, case: Case, output: Output) -> Grade:
         try:

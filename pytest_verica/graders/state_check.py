@@ -68,6 +68,7 @@ class StateCheck:
         self._checks = checks
         names = list(checks) if is_template(config.check) else [config.check.strip()]
         self.version = content_hash({name: [source_hash(c) for c in checks[name]] for name in names if name in checks})
+        self.code = tuple(check for name in names for check in checks.get(name, ()))
 
     def wanted(self, scope: Scope) -> tuple[str, Mapping[str, Any]]:
         """The name of the check and its arguments for one case.

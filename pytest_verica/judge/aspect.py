@@ -86,7 +86,8 @@ class Finding:
         said = [self.reasoning] if self.reasoning else []
         for part in self.parts:
             verdict = "yes" if part[self.aspect.holds] else "no"
-            said.append(f"{self.aspect.part} {part[self.aspect.part]}: {verdict}: {part['reasoning']}")
+            name = part[self.aspect.part]
+            said.append(f"{f'unit {name}' if self.aspect.counted else name}: {verdict}: {part['reasoning']}")
         return "\n".join(said)
 
 

@@ -21,9 +21,7 @@ from pytest_verica.pricing import Prices
 from pytest_verica.providers.protocol import ProviderKind
 from pytest_verica.request import ModelSpec
 from pytest_verica.store.export import RecordedAnswers
-from pytest_verica.store.folder import answers_path
 from pytest_verica.store.ledger import SharedLedger
-from pytest_verica.store.responses import ResponseStore
 from pytest_verica.store.saved import SavedAnswer
 
 CASES_AHEAD_PER_CALL = 2
@@ -50,7 +48,7 @@ class Answering:
 
     def latest(self, model: ModelSpec, limit: int) -> list[SavedAnswer]:
         """Its stored answers that were bought last."""
-        store = ResponseStore(answers_path(self._config.rootpath))
+        store = self._role.answers()
         try:
             return store.latest(model.provider, model.base_url, model.name, limit)
         finally:
@@ -81,7 +79,7 @@ class Answering:
         settings = self._settings
         return Caller(
             self._evals.providers,
-            ResponseStore(answers_path(self._config.rootpath)),
+            self._role.answers(),
             self._recorded,
             self.prices,
             CallSettings(

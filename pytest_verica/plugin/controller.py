@@ -9,21 +9,25 @@ from typing import Any, Literal
 
 import pytest
 
+from pytest_verica.calibration.gating import Correcting, uncalibrated_judges
 from pytest_verica.errors import StoreError
-from pytest_verica.evals.gate import GateConfig
 from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
 from pytest_verica.plugin.grouping import case_of
 from pytest_verica.plugin.junit import describe_run
+from pytest_verica.plugin.publishing import workflow_commands, write_html, write_step_summary
 from pytest_verica.plugin.reports import RECORDS, WORD
 from pytest_verica.plugin.settings import Settings
+from pytest_verica.report.baseline import Baseline
 from pytest_verica.report.failure import excerpt
-from pytest_verica.report.gate import judge_gate
+from pytest_verica.report.gates import Judging
+from pytest_verica.report.history import History
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
+from pytest_verica.report.saved import SavedRun, keep_head
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, Record, RunEnd, VerdictRecord, from_line
-from pytest_verica.store.folder import RunFolder
+from pytest_verica.store.folder import RunFolder, run_numbers
 
 MOST_MISSES = 50
 """Misses that a failed gate lists."""
@@ -34,17 +38,24 @@ LONGEST_REASON = 200
 class Controller:
     """One per run: in the only process, or in the one that xdist's workers report to."""
 
-    def __init__(self, config: pytest.Config, settings: Settings, run_id: str) -> None:
+    def __init__(
+        self, config: pytest.Config, settings: Settings, run_id: str, baseline: Baseline | str | None = None
+    ) -> None:
         self._config = config
         self._settings = settings
         self._run_id = run_id
+        self._history = History(config.rootpath, run_id)
+        self._baseline = baseline
         self._keeping: Keeping | None = None
         self._crashed: list[tuple[str, str]] = []
         self._again: list[tuple[str, str]] = []
         self._not_applicable: set[str] = set()
         self.summary: RunSummary | None = None
         self.report_path: Path | None = None
+        self.html_path: Path | None = None
+        self.commands: list[str] = []
         self.warnings: list[str] = []
+        self.uncalibrated: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -92,7 +103,7 @@ class Controller:
         if keeping is None:
             return
         summary = keeping.summary()
-        gates = self._judge(summary, session)
+        gates = self._judge(summary)
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None:
             reporter.showfspath = False  # the rows of letters are complete: gates begin no new one
@@ -105,7 +116,9 @@ class Controller:
         keeping.add(RunEnd(ended, int(session.exitstatus), stopped))
         keeping.close()
         self.summary = keeping.summary()
+        self.uncalibrated = uncalibrated_judges(self._config.rootpath, self.summary)
         describe_run(self._config, self.summary)
+        keep_head(self.summary)
         path = self._settings.report or keeping.folder.report
         try:
             write_report(keeping.folder.journal, path, gates, summary=self.summary)
@@ -114,7 +127,20 @@ class Controller:
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
             return
         self.report_path = path
+        self._publish(session, SavedRun.of(self.summary, run_numbers(self._config.rootpath).get(self._run_id)))
         self._config.hook.pytest_verica_report(path=str(path))
+
+    def _publish(self, session: pytest.Session, run: SavedRun) -> None:
+        html = self._settings.html
+        try:
+            if html is not None:
+                write_html(run, html)
+                self.html_path = html
+            write_step_summary(run)
+            self.commands = list(workflow_commands(run, self._config.rootpath))
+        except StoreError as error:
+            self.warnings.append(str(error))
+            session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
 
     def _keep(self, record: Record, line: str | None = None) -> None:
         if self._keeping is None:
@@ -123,10 +149,20 @@ class Controller:
                 self._keeping = Keeping(folder, run_header(self._config, self._settings, self._run_id))
             except StoreError as error:
                 pytest.exit(f"nothing can be recorded: {error}", returncode=pytest.ExitCode.USAGE_ERROR)
+        if isinstance(record, EvalRecord) and not self._keeping.knows(record.id):
+            record, line = self._placed(record), None
         self._keeping.add(record, line)
         if isinstance(record, VerdictRecord):
             graded = self._config.hook.pytest_verica_graded
             graded(case_id=record.case, criterion_id=record.criterion, grade=record.grade)
+
+    def _placed(self, record: EvalRecord) -> EvalRecord:
+        """The record with what is known of earlier runs."""
+        try:
+            return self._history.placed(record)
+        except StoreError as error:
+            self.warnings.append(str(error))
+            return record
 
     def _knows(self, eval_id: str) -> bool:
         return self._keeping is not None and self._keeping.knows(eval_id)
@@ -143,65 +179,27 @@ class Controller:
             grade = Grade.failed_to_judge("worker_died", message).to_json()
             self._keep(VerdictRecord(eval_id, case, criterion, 0, nodeid, grade, "error"))
 
-    def _judge(self, summary: RunSummary, session: pytest.Session) -> dict[str, GateResult]:
-        gates: dict[str, GateResult] = {}
-        partial = self._partial()
-        for eval_id, found in summary.evals.items():
-            record = found.record
-            if self._is_skipped(found):
-                if record.gate is not None:
-                    gates[eval_id] = GateResult("skipped", ("the test skips every verdict",), {})
-                continue
-            if record.gate is None:
-                if self._checked_nothing(found):
-                    reason = f"nothing was graded: {found.totals.counts.na} not applicable, 0 errors"
-                    gates[eval_id] = GateResult("failed", (reason,), {})
-                continue
-            result = judge_gate(
-                GateConfig.model_validate(record.gate),
-                found.totals,
-                planned=record.planned,
-                selected=record.selected,
-                ran=found.totals.counts.ran,
-                partial=partial,
-                note=self._note,
-            )
-            reasons = self._config.hook.pytest_verica_gate(eval_id=eval_id, totals=found.totals)
-            gates[eval_id] = result.failing(tuple(reasons))
-        if self._settings.gate is not None:
-            gates[RUN_GATE] = judge_gate(
-                GateConfig(pass_rate=self._settings.gate),
-                summary.overall,
-                planned=sum(found.record.planned for found in summary.evals.values()),
-                selected=sum(found.record.selected for found in summary.evals.values()),
-                ran=summary.overall.counts.ran,
-                partial=partial,
-                note=self._note,
-            )
-        return gates
+    def _judge(self, summary: RunSummary) -> dict[str, GateResult]:
+        settings = self._settings
+        shard, sample = settings.shard, settings.sample
+        hook = self._config.hook.pytest_verica_gate
+        held = any((found.record.gate or {}).get("baseline") for found in summary.evals.values())
+        if settings.baseline is not None and not held:
+            self.warnings.append("--verica-baseline: no gate has `baseline`, so nothing was held against that run")
+        return Judging(
+            settings.gate,
+            None if shard is None else f"shard {shard[0]} of {shard[1]}: its gate is judged when the shards are merged",
+            None if sample is None else f"judged on a sample of {sample} cases",
+            self._baseline,
+            [eval_id for eval_id, found in summary.evals.items() if self._is_skipped(found)],
+            lambda eval_id, totals: hook(eval_id=eval_id, totals=totals),
+            Correcting(self._config.rootpath, summary.journal),
+        ).gates(summary)
 
     def _is_skipped(self, found: EvalSummary) -> bool:
         """Whether the author skips all of an eval: no verdict is other than skipped, and no grader said N/A."""
         counts = found.totals.counts
         return counts.na == counts.ran and found.record.id not in self._not_applicable
-
-    def _checked_nothing(self, found: EvalSummary) -> bool:
-        """Whether an eval without a gate would be green for nothing: all of it ran, and every verdict is N/A."""
-        record, counts = found.record, found.totals.counts
-        whole = record.selected == record.planned == counts.ran and self._settings.shard is None
-        return whole and counts.na == counts.ran
-
-    def _partial(self) -> str | None:
-        """Why no gate can be judged, whatever ran."""
-        shard = self._settings.shard
-        if shard is not None:
-            return f"shard {shard[0]} of {shard[1]}: its gate is judged when the shards are merged"
-        return None
-
-    @property
-    def _note(self) -> str | None:
-        sample = self._settings.sample
-        return None if sample is None else f"judged on a sample of {sample} cases"
 
     def _report_gate(self, session: pytest.Session, eval_id: str, result: GateResult, summary: RunSummary) -> None:
         """The gate is itself a reported test, so that text, junit and exit code agree."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_verica.canonical import text_hash
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.run import Git, Origin, RunHeader
 
@@ -39,8 +40,20 @@ def run_header(config: pytest.Config, settings: Settings, run_id: str) -> RunHea
         host={"system": platform.system(), "machine": platform.machine(), "cpus": os.cpu_count()},
         git=git_state(config.rootpath),
         settings=settings.shown(),
+        prices=price_hash(config, settings),
         shard=None if settings.shard is None else f"{settings.shard[0]}/{settings.shard[1]}",
     )
+
+
+def price_hash(config: pytest.Config, settings: Settings) -> str | None:
+    """Hash of what decides prices: the user's table and hooks, and the version of the list that is shipped."""
+    try:
+        table = None if settings.prices is None else settings.prices.read_text("utf-8", "surrogateescape")
+        shipped = metadata.version("genai-prices")
+    except (OSError, metadata.PackageNotFoundError):
+        return None
+    rows = [row for rows in config.hook.pytest_verica_prices() for row in rows]
+    return text_hash(repr([table, shipped, rows]))
 
 
 def origin() -> Origin:

@@ -35,6 +35,7 @@ class Functions:
         self._evals = evals
         self._specs: dict[str, EvalSpec] = {}
         self._made: dict[str, dict[str, Case]] = {}
+        self._elsewhere: set[str] = set()  # tests whose cases are all in other shards
 
     @pytest.fixture(name=CRITERION_AXIS)
     def criterion_axis(self, request: pytest.FixtureRequest) -> Any:
@@ -77,11 +78,13 @@ class Functions:
         golden = load_golden(spec)
         if not getattr(metafunc, "_calls", []):
             # With parameters of the test's own beside it, the cases are known only when all are combined.
-            self._evals.add(spec, golden, definition.nodeid, function=True)
+            self._evals.add(spec, golden, definition.nodeid, test=metafunc.function)
         return spec, golden
 
     def _case_axis(self, metafunc: pytest.Metafunc, golden: GoldenSet) -> None:
         cases = self._evals.narrowed(golden, self._specs[metafunc.definition.nodeid].config.name)
+        if not cases:
+            self._elsewhere.add(metafunc.definition.nodeid)
         ids = [case.id for case in cases]
         if "case" in metafunc.fixturenames:
             metafunc.parametrize("case", cases, ids=ids)
@@ -97,6 +100,8 @@ class Functions:
         if not functions:
             return made
         test = _test_of(functions[0])
+        if test in self._elsewhere:  # pytest makes an item of no parameters too, and skips it
+            return [item for item in made if not _is_verdict(item)]
         if test not in self._evals.by_id:
             try:
                 self._made[test] = self._from_parameters(test, functions)
@@ -119,12 +124,13 @@ class Functions:
         spec = self._specs[test]
         narrowed = spec.config.golden_set is not None  # the cases beside the parameters are what the options leave
         golden = golden_set_from_rows(named, test)
-        ready = self._evals.add(spec, golden, test, function=True, whole=narrowed)
+        ready = self._evals.add(spec, golden, test, test=functions[0].obj, whole=narrowed)
         left = {case.id for case in (golden if narrowed else self._evals.cases_of(ready))}
         return {name: case for name, case in zip(rows, golden, strict=True) if case.id in left}
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        elsewhere = []
         for item in items:
             if ticket_of(item) is not None:
                 continue  # of an eval file
@@ -135,6 +141,12 @@ class Functions:
                     f"{item.nodeid} is marked verica and would check nothing: the marker works on test functions and "
                     "methods of plain classes, and has to be there when they are collected"
                 )
+            elif "verica" in getattr(item, "fixturenames", ()) and not self._evals.in_shard(item.nodeid):
+                elsewhere.append(item)
+        if elsewhere:
+            config.hook.pytest_deselected(items=elsewhere)
+            gone = set(map(id, elsewhere))
+            items[:] = [item for item in items if id(item) not in gone]
 
     def _ticket(self, item: pytest.Function) -> Ticket:
         test, params = _test_of(item), item.callspec.params

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
 class Option(NamedTuple):
-    """One row. flag: None where there is only an ini key; kind: `flag`, `text`, `int`, `rate`, `path`, `seconds`,
-    `dollars`, `list` or `pairs` (may be repeated); default: what holds where nothing is said."""
+    """One row. flag: None where there is only an ini key; kind: `flag`, `text`, `int`, `rate`, `path`, `run`,
+    `seconds`, `dollars`, `list` or `pairs` (may be repeated); default: what holds where nothing is said."""
 
     name: str
     flag: str | None
@@ -33,6 +34,7 @@ class Option(NamedTuple):
 OPTIONS: tuple[Option, ...] = (
     Option("on", "--verica", "flag", False, "run evals: *.eval.yaml files and tests marked verica"),
     Option("report", "--verica-report", "path", None, "where to write the JSON report", "PATH"),
+    Option("html", "--verica-html", "path", None, "where to write the HTML report", "PATH"),
     Option("gate", "--verica-gate", "rate", None, "one more gate, over the whole run: the pass rate to reach", "RATE"),
     Option("concurrency", "--verica-concurrency", "int", 16, "model calls in flight per endpoint", "N"),
     Option("fresh", "--verica-fresh", "flag", False, "do not reuse stored answers"),
@@ -44,6 +46,15 @@ OPTIONS: tuple[Option, ...] = (
     Option("model", "--verica-model", "pairs", (), "run an eval with another model", "EVAL=PROVIDER/NAME"),
     Option("criterion", "--verica-criterion", "text", None, "only criteria whose name matches", "GLOB"),
     Option("request_timeout", "--verica-request-timeout", "seconds", 120.0, "limit for one model call", "SECONDS"),
+    Option(
+        "baseline",
+        "--verica-baseline",
+        "run",
+        None,
+        "the earlier run that gates compare with: its number or id, `last`, a path, or `none`",
+        "RUN",
+    ),
+    Option("reuse", "--verica-reuse", "flag", False, "take over the verdicts of evals unchanged since they passed"),
     Option("max_attempts", "--verica-max-attempts", "int", 5, "calls for one request, repeated ones included", "N"),
     Option("max_wait", "--verica-max-wait", "seconds", 60.0, "longest wait before a call is repeated", "SECONDS"),
     Option("max_cost", "--verica-max-cost", "dollars", None, "make no call that would cost more than this", "USD"),
@@ -71,12 +82,22 @@ def add_options(parser: Any) -> None:
             )
 
 
+WORKER_KEY = "verica"
+"""Where xdist's controller puts what it tells a worker, in the worker's input."""
+
+
+def environment_of(config: Any) -> Mapping[str, str]:
+    """The environment that options are read from: of the controller's machine, for a worker on another one."""
+    told: Mapping[str, Any] = getattr(config, "workerinput", {}).get(WORKER_KEY, {})
+    return told.get("environment") or os.environ
+
+
 def switched_on(config: Any) -> bool:
     """Whether evals were asked for: on the command line, else in the environment, else in the ini file."""
     switch = OPTIONS[0]
     if config.getoption(switch.dest, None):
         return True
-    return is_true(os.environ.get(switch.environment) or str(config.getini(switch.ini) or ""))
+    return is_true(environment_of(config).get(switch.environment) or str(config.getini(switch.ini) or ""))
 
 
 def is_true(text: str) -> bool:

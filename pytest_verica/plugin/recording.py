@@ -13,6 +13,7 @@ from pytest_verica.engine.plan import Eval
 from pytest_verica.evals.prompt import prompt_json
 from pytest_verica.grade import Grade, GradeError
 from pytest_verica.plugin.evals import Evals
+from pytest_verica.plugin.reuse import Reuse
 from pytest_verica.plugin.ticket import Ticket
 from pytest_verica.request import ModelSpec
 from pytest_verica.run import CaseRecord, CriterionRecord, EvalRecord, Record, Reported, VerdictRecord
@@ -24,8 +25,9 @@ BENCH = pytest.StashKey[Callable[[], "list[Record | str]"]]()
 class Recording:
     """Makes records; where they go is another's business. as_lines: they have to cross to another process."""
 
-    def __init__(self, evals: Evals, *, as_lines: bool) -> None:
+    def __init__(self, evals: Evals, *, as_lines: bool, reuse: Reuse | None = None) -> None:
         self._evals = evals
+        self._reuse = reuse
         self._as_lines = as_lines
         self._selected: dict[str, int] = {}
         self._unplanned: dict[str, int] = {}
@@ -65,7 +67,16 @@ class Recording:
             self._cases_written.add(ticket.key)
             records.append(_case_record(ticket, result))
         records.append(
-            VerdictRecord(ready.id, case.id, ticket.criterion.id, ticket.sample, node_id, grade.to_json(), told)
+            VerdictRecord(
+                ready.id,
+                case.id,
+                ticket.criterion.id,
+                ticket.sample,
+                node_id,
+                grade.to_json(),
+                told,
+                None if result is None else result.taken_from.get(ticket.criterion.id),
+            )
         )
         return [record.to_line() for record in records] if self._as_lines else [*records]
 
@@ -74,6 +85,8 @@ class Recording:
         prompt = None if config.prompt is None else prompt_json(config.prompt)
         planned = self._unplanned.get(ready.id) or self._evals.planned(ready)
         selected = self.selected(ready)
+        whole = self._evals.knows_whole(ready)
+        code = self._evals.code_of(ready)
         return EvalRecord(
             id=ready.id,
             name=config.name,
@@ -88,14 +101,15 @@ class Recording:
                     c.version_hash,
                     None,
                     c.judge_hash,
+                    code.criteria[c.id],
                 )
                 for c in ready.criteria
             ),
             planned=planned,
             selected=selected,
             golden_set=ready.golden.path,
-            golden_set_hash=ready.golden.snapshot_hash,
-            rows=len(ready.golden),
+            golden_set_hash=ready.golden.snapshot_hash if whole else None,
+            rows=len(ready.golden) if whole else None,
             prompt=prompt,
             prompt_hash=None if prompt is None else content_hash(prompt),
             model=_model(model),
@@ -104,6 +118,9 @@ class Recording:
             repeat=config.repeat,
             left_out=ready.left_out,
             partial=None if selected == planned else f"{selected} of {planned} verdicts were selected",
+            code_hash=code.target,
+            identity=code.identity,
+            reused_from=None if self._reuse is None else self._reuse.told(ready),
         )
 
 

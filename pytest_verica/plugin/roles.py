@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_verica.plugin.distance import FarWorkers, is_far
+from pytest_verica.plugin.distant_answers import DistantAnswers
+from pytest_verica.plugin.options import WORKER_KEY
 from pytest_verica.plugin.settings import Settings
-from pytest_verica.store.folder import ledger_path, new_run_id
+from pytest_verica.report.baseline import BaselineFacts
+from pytest_verica.store.folder import answers_path, ledger_path, new_run_id
+from pytest_verica.store.responses import ResponseStore
 
 if TYPE_CHECKING:
     from pytest_verica.plugin.scheduler import BlockScheduling
 
-KEY = "verica"
 STOP = "verica_stop"
 """The command by which the controller stops its workers at once; xdist's own workers would pass over it."""
 
@@ -27,7 +31,7 @@ class Role:
     share: the part of `--verica-concurrency` that this process may use; processes: how many run items; budget: the part
     of `--verica-max-cost` that this process may use, None where there is none; ledger: where those that share a budget
     enter what they spend, None where this process is alone with it; first: whether this process looks at the endpoints
-    before launch."""
+    before launch; baseline: what is known of the run that `--verica-baseline` names, None where it names none."""
 
     runs = True
     reports = True
@@ -38,6 +42,7 @@ class Role:
         self.run_id = new_run_id()
         self.started = time.time()
         self.share = settings.concurrency
+        self.baseline: BaselineFacts | None = None
         self.processes = 1
         self.budget = settings.max_cost
         self.ledger: Path | None = None
@@ -46,6 +51,10 @@ class Role:
 
     def listen(self, session: pytest.Session, stop: Callable[[], None]) -> None:
         """Calls `stop` where the run is to be stopped at once, though this process has not failed."""
+
+    def answers(self) -> ResponseStore | DistantAnswers:
+        """The store of answers that this process uses; a new one, for one thread."""
+        return ResponseStore(answers_path(self.config.rootpath))
 
     def upcoming(self, session: pytest.Session) -> Iterator[pytest.Item]:
         """The items that will run next, in order; each is told of once."""
@@ -63,6 +72,11 @@ class ControllerRole(Role):
         super().__init__(config, settings)
         self._configured = 0
         self._stopped = False
+        self._far = FarWorkers(config)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        self._far.prepare()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -70,19 +84,26 @@ class ControllerRole(Role):
         workers = max(1, len(tx))
         budget = self.budget
         # On other machines there is no file to share: each worker has its part of the budget.
-        shared = all("popen" in spec for spec in tx)
+        shared = not any(map(is_far, tx))
         if budget is not None and not shared:
             budget /= workers
         self._configured += 1
-        node.workerinput[KEY] = {
+        node.workerinput[WORKER_KEY] = {
             "run_id": self.run_id,
             "started": self.started,
             "share": max(1, -(-self.settings.concurrency // workers)),
+            # A worker on another machine has none of the kept runs, and `last` means another run by then.
+            "baseline": None if self.baseline is None else vars(self.baseline),
             "processes": workers,
             "budget": None if budget is None else str(budget),
             "ledger": str(ledger_path(self.config.rootpath, self.run_id)) if budget is not None and shared else None,
             "first": self._configured == 1,
+            **self._far.told(node),
         }
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self._far.close()
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
@@ -126,17 +147,24 @@ class WorkerRole(Role):
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         super().__init__(config, settings)
-        given = config.workerinput.get(KEY, {})  # type: ignore[attr-defined]
+        given = config.workerinput.get(WORKER_KEY, {})  # type: ignore[attr-defined]
         self.run_id = given.get("run_id", self.run_id)
         self.started = given.get("started", self.started)
         self.share = given.get("share", self.share)
+        baseline = given.get("baseline")
+        self.baseline = None if baseline is None else BaselineFacts(**baseline)
         self.processes = given.get("processes", 1)
         self.first = given.get("first", True)
         budget, ledger = given.get("budget"), given.get("ledger")
         self.budget = self.budget if budget is None else Decimal(budget)
         self.ledger = None if ledger is None else Path(ledger)
+        channel = given.get("answers")
+        self._distant = None if channel is None else DistantAnswers(channel)
         self._queue: Any = None
         self._last: int | None = None
+
+    def answers(self) -> ResponseStore | DistantAnswers:
+        return self._distant or super().answers()
 
     def upcoming(self, session: pytest.Session) -> Iterator[pytest.Item]:
         indices = self._queued(session)

@@ -24,6 +24,7 @@ from pytest_verica.plugin.functions import capturing
 from pytest_verica.plugin.notice import warn
 from pytest_verica.plugin.recording import Recording
 from pytest_verica.plugin.reports import Reports
+from pytest_verica.plugin.reuse import Reuse
 from pytest_verica.plugin.ticket import Ticket, ticket_of
 
 # Their work (capture, logging, fixtures) is what the short protocol leaves out.
@@ -46,19 +47,26 @@ class Running:
     """One per process that runs items."""
 
     def __init__(
-        self, config: pytest.Config, make_engine: Callable[[], Engine], reports: Reports, recording: Recording
+        self,
+        config: pytest.Config,
+        make_engine: Callable[[], Engine],
+        reports: Reports,
+        recording: Recording,
+        reuse: Reuse | None = None,
     ) -> None:
         self._config = config
         self._setup_only = bool(config.getoption("setuponly", False))
         self._make_engine = make_engine
         self._reports = reports
         self._recording = recording
+        self._reuse = reuse
         self._engine: Engine | None = None
         self._chosen: dict[Key, tuple[Criterion, ...]] = {}
         self._left: dict[Key, int] = {}
         self._results: dict[Key, CaseResult] = {}
         self._returned: dict[Key, tuple[Any, Any]] = {}  # what a test's body returned, and its spans
         self._stopped: dict[Key, BaseException] = {}
+        self._rerun_keys: set[Key] = set()
         self._foreign: set[str] | None = None
         self._setup_hooks: Any = None
         self._only_marks: bool | None = None
@@ -129,7 +137,8 @@ class Running:
             if ticket is None or ticket.eval.function or ticket.eval.offline or ticket.key in seen:
                 continue
             seen.add(ticket.key)
-            if ticket.key not in self._results:
+            taken = self._reuse is not None and self._reuse.covers(ticket.eval)
+            if ticket.key not in self._results and not taken:
                 jobs.append(self._job(ticket))
         if jobs:
             self.engine.feed(jobs)
@@ -147,6 +156,7 @@ class Running:
         ticket = ticket_of(item)
         if ticket is None or self._setup_only:
             return None  # --setup-only and --setup-plan run no test, and sample nothing
+        self._take_over(ticket)
         if not ticket.eval.offline and ticket.key not in self._results:
             self.look_ahead(self.upcoming())
         if not self._is_short():
@@ -163,6 +173,8 @@ class Running:
             return
         if getattr(item, "execution_count", 1) > 1:
             self._rerun(ticket)
+        elif ticket.key not in self._results:
+            self._take_over(ticket)
         if ticket.key not in self._results:
             key = ticket.key
             item.obj = capturing(item.obj, lambda *returned: self._returned.__setitem__(key, returned))
@@ -260,6 +272,7 @@ class Running:
         key = ticket.key
         if key in self._stopped:
             raise _again(self._stopped[key])
+        self._take_over(ticket)
         result = self._results.get(key)
         if result is None:
             result = self._results[key] = self.engine.result(self._job(ticket))
@@ -276,11 +289,22 @@ class Running:
     def _rerun(self, ticket: Ticket) -> None:
         """Another plugin runs the item again: the case is produced anew."""
         self._results.pop(ticket.key, None)
+        self._rerun_keys.add(ticket.key)
         self._stopped.pop(ticket.key, None)
         self._recording.forget_case(ticket)
         self._left[ticket.key] = len(self._chosen[ticket.key])
         if not ticket.eval.function:
             self.engine.forget(self._job(ticket))
+
+    def _take_over(self, ticket: Ticket) -> bool:
+        """Whether the verdicts of an earlier run stand for this sample of a case (`--verica-reuse`)."""
+        key = ticket.key
+        if self._reuse is None or key in self._results or key in self._rerun_keys:
+            return False
+        taken = self._reuse.taken(ticket)
+        if taken is not None:
+            self._results[key] = taken
+        return taken is not None
 
     def _job(self, ticket: Ticket) -> Job:
         return Job(ticket.eval, ticket.case, ticket.sample, self._chosen[ticket.key])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_verica.plugin.options import OPTIONS, Option, is_true
+from pytest_verica.plugin.options import OPTIONS, Option, environment_of, is_true
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Settings:
 
     on: bool
     report: Path | None
+    html: Path | None
     gate: float | None
     concurrency: int
     fresh: bool
@@ -31,6 +32,8 @@ class Settings:
     model: Mapping[str, tuple[str, str]]
     criterion: str | None
     request_timeout: float
+    baseline: str | None
+    reuse: bool
     max_attempts: int
     max_wait: float
     max_cost: Decimal | None
@@ -81,6 +84,8 @@ def read_settings(config: pytest.Config) -> Settings:
         if sources["fresh"] == sources["replay"]:
             raise pytest.UsageError("--verica-fresh and --verica-replay contradict each other: choose one")
         values["fresh"], values["replay"] = stronger == "fresh", stronger == "replay"
+    if values["fresh"] and values["reuse"]:
+        raise pytest.UsageError("--verica-fresh asks everything anew and --verica-reuse nothing: choose one")
     return Settings(**values, sources=sources)
 
 
@@ -95,12 +100,14 @@ def _raw(config: pytest.Config, option: Option) -> tuple[Any, str]:
     value = config.getoption(option.dest, None) if option.flag else None
     if value is not None:
         return value, "command line"
-    from_environment = os.environ.get(option.environment)
+    from_environment = environment_of(config).get(option.environment)
     if from_environment:
         return from_environment.split(os.pathsep) if option.kind == "list" else from_environment, "environment"
     from_ini = config.getini(option.ini)
     if from_ini and option.kind == "path":
         from_ini = str(_ini_folder(config) / from_ini)  # as pytest's own: relative to the file that says it
+    if from_ini and option.kind == "run" and (_ini_folder(config) / from_ini).exists():
+        from_ini = str(_ini_folder(config) / from_ini)
     return (from_ini, "ini") if from_ini else (option.default, "default")
 
 
@@ -189,6 +196,7 @@ def _models(raw: Any, config: pytest.Config) -> dict[str, tuple[str, str]]:
 _KINDS: dict[str, Callable[[Any, pytest.Config], Any]] = {
     "flag": _flag,
     "text": _text,
+    "run": _text,
     "int": _int,
     "rate": _rate,
     "seconds": _seconds,

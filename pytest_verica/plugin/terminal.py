@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +10,9 @@ import pytest
 from pytest_verica.plugin.controller import Controller
 from pytest_verica.plugin.live import Live
 from pytest_verica.plugin.settings import Settings
+from pytest_verica.report.detectable import most_detectable
+from pytest_verica.report.figures import dollars, percent
+from pytest_verica.report.samples import pass_hat
 from pytest_verica.report.summary import EvalSummary
 from pytest_verica.report.totals import Cost, Counts, Totals
 from pytest_verica.run import RUN_GATE, EvalRecord, GateResult
@@ -62,7 +63,7 @@ class Terminal:
             write("")
             self._gate(
                 terminalreporter,
-                f"gate over the whole run (≥ {_percent(self._settings.gate)})",
+                f"gate over the whole run (≥ {percent(self._settings.gate)})",
                 summary.gates[RUN_GATE],
             )
         if len(summary.evals) > 1:
@@ -75,18 +76,27 @@ class Terminal:
             write(note)
         for note in () if summary.preflight is None else summary.preflight.notes:
             write(f"not looked at before launch: {note}")
+        for line in self._controller.uncalibrated:
+            write(line)
         for warning in self._controller.warnings:
             write(f"warning: {warning}", yellow=True)
         if self._controller.report_path is not None:
             write(f"report: {self._controller.report_path}")
+        if self._controller.html_path is not None:
+            write(f"HTML report: {self._controller.html_path}")
+        for command in self._controller.commands:
+            write(command)
 
     def _eval(self, reporter: TerminalReporter, found: EvalSummary, gate: GateResult | None) -> None:
         totals, record = found.totals, found.record
         reporter.write_line(f"{record.name}: {rate_line(totals.counts)}", bold=True)
         interval = totals.counts.interval
         if interval is not None:
-            low, high = _percent(interval.low), _percent(interval.high)
+            low, high = percent(interval.low), percent(interval.high)
             reporter.write_line(f"  95 % interval {low} to {high} (Wilson)")
+            reporter.write_line(f"  {drop_words(found)}")
+        for line in (*history_lines(found), *repeat_lines(found)):
+            reporter.write_line(f"  {line}")
         for criterion in record.criteria:
             counts = totals.criteria.get(criterion.id)
             if counts is not None and counts.ran and (len(record.criteria) > 1 or counts.parts is not None):
@@ -94,7 +104,7 @@ class Terminal:
             for line in () if counts is None or counts.parts is None else counts.parts.sentences():
                 reporter.write_line(f"    {line}")
         if gate is not None:
-            name = "gate" if record.gate is None else f"gate (≥ {_percent(record.gate.get('pass_rate'))})"
+            name = "gate" if record.gate is None else f"gate (≥ {percent(record.gate.get('pass_rate'))})"
             self._gate(reporter, name, gate)
         if totals.calls.made or totals.calls.reused:
             reporter.write_line(f"  {cost_line(totals.cost)}")
@@ -105,9 +115,43 @@ class Terminal:
         reporter.write_line(f"  {name} {gate.status}: {'; '.join(gate.reasons)}", **{colour: True})
 
 
+def drop_words(found: EvalSummary) -> str:
+    """`smallest drop that 20 cases could show: 36.5 points`, at best."""
+    drop = most_detectable(found.totals)
+    cases = "1 case" if drop.n == 1 else f"{drop.n} cases"
+    if drop.drop is None:
+        return f"no drop against another run could be shown by {cases}: {drop.needed} are the least"
+    points = f"{drop.drop * 100:.1f}".removesuffix(".0")
+    return f"smallest drop that {cases} could show: {points} points"
+
+
+def history_lines(found: EvalSummary) -> Iterator[str]:
+    """What earlier runs reached, and what was taken over from one."""
+    record, counts = found.record, found.totals.counts
+    if record.history is not None:
+        last, mean = record.history["last"], record.history["mean"]
+        several = f"; mean of the last {mean['runs']}: {percent(mean['rate'])}" if mean["runs"] > 1 else ""
+        yield f"last run {percent(last['rate'])} ({last['passed']} of {last['graded']}){several}"
+    if record.reused_from is not None and counts.reused:
+        prices = "; prices have changed since, costs are those of then" if record.reused_from["prices_changed"] else ""
+        yield f"{counts.reused} of {counts.ran} verdicts reused of the run {record.reused_from['run']}{prices}"
+
+
+def repeat_lines(found: EvalSummary) -> Iterator[str]:
+    """pass^k where cases were sampled several times."""
+    if found.totals.samples:
+        parts = [
+            f"{percent(each['rate'])} {each['k']}×"
+            for each in pass_hat(found.totals.samples, found.record.repeat)
+            if each["rate"] is not None
+        ]
+        if parts:
+            yield f"passes every time (pass^k): {', '.join(parts)}"
+
+
 def rate_line(counts: Counts) -> str:
     """`93.3 %, 56 of 60 graded, 12 N/A, 0 errors, 4 missed`; a rate never stands without its denominator."""
-    rate = "no rate" if counts.rate is None else _percent(counts.rate)
+    rate = "no rate" if counts.rate is None else percent(counts.rate)
     errors = f"{counts.error} error{'' if counts.error == 1 else 's'}"
     return (
         f"{rate}, {counts.passed} of {counts.graded} graded passed, {counts.na} N/A, {errors}, {counts.missed} missed"
@@ -143,23 +187,3 @@ def left_out_lines(records: Sequence[EvalRecord]) -> Iterator[str]:
             askers.setdefault((left["model"], left["parameter"], left["why"]), []).append(asker)
     for (model, parameter, why), names in askers.items():
         yield f"note: `{parameter}` was not sent to {model}: {why} ({', '.join(names)})"
-
-
-def dollars(amount: Decimal | None) -> str:
-    """`$0.0123`; `unknown` where no price is known. Four significant digits."""
-    if amount is None:
-        return "unknown"
-    return f"${float(amount):.4g}" if amount else "$0"
-
-
-def _percent(rate: Fraction | float | None) -> str:
-    """Never rounded to 100 % or 0 % where it is not quite that."""
-    if rate is None:
-        return "?"
-    percent = float(rate) * 100
-    text = f"{percent:.1f}"
-    if text == "100.0" and rate < 1:
-        text = "99.9"
-    if text == "0.0" and rate > 0:
-        text = "0.1"
-    return f"{text.removesuffix('.0')} %"

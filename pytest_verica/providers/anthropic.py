@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,10 @@ from pytest_verica.providers.parameters import LeftOut, left_out
 from pytest_verica.providers.protocol import Provider, ProviderKind
 from pytest_verica.request import ModelSpec
 
+VERSION = "2026-10-21"
+"""Of the API: the one that `messages_wire` speaks."""
+
+_ADDRESS = "https://api.anthropic.com"
 _WIRES: Mapping[str | None, Wire] = {None: Wire(lambda request: "/v1/messages", request_body, read_completion)}
 _MODELS = "/v1/models?limit=1000"
 
@@ -23,29 +28,31 @@ def _open(spec: ModelSpec, timeout_s: float) -> Provider:
     require_credential(spec, "ANTHROPIC_API_KEY")
     check_base_url(spec)
     key = read_key(spec) or ""
-    address, headers = _sdk_address(spec, key)
+    address = _address(spec)
     door = Door(spec.provider, address, spec.credential, secrets_in([key]))
-    return ModelApi(Endpoint(door, open_connection(address, headers, timeout_s), timeout_s), _WIRES, _LISTING)
+    return ModelApi(Endpoint(door, open_connection(address, _headers(key), timeout_s), timeout_s), _WIRES, _LISTING)
 
 
-def _sdk_address(spec: ModelSpec, key: str) -> tuple[str, dict[str, str]]:
-    """The address that the SDK calls, and what it sends with each request; what it marks as left out is not sent."""
-    # Deferred: half a second, which only a run that makes calls pays.
-    import anthropic
-    import httpx2
+def _address(spec: ModelSpec) -> str:
+    """Before the version, as Anthropic's own SDK has it; other tools write the version too."""
+    address = spec.base_url or os.environ.get("ANTHROPIC_BASE_URL") or _ADDRESS
+    return address.rstrip("/").removesuffix("/v1")
 
-    client = anthropic.AsyncAnthropic(
-        api_key=key,
-        base_url=spec.base_url,
-        # It is given no transport of its own, which would load every certificate of the system for nothing.
-        http_client=httpx2.AsyncClient(transport=httpx2.AsyncBaseTransport()),
-    )
-    headers = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
-    # ANTHROPIC_CUSTOM_HEADERS may say more, and must not send another key in the place of the credential named.
-    own = {"authorization", "x-api-key"}
-    headers = {name: value for name, value in headers.items() if name.lower() not in own} | client.auth_headers
-    # The SDK's addresses end before the version; those of other tools do not.
-    return str(client.base_url).rstrip("/").removesuffix("/v1"), headers
+
+def _headers(key: str) -> dict[str, str]:
+    """What ANTHROPIC_CUSTOM_HEADERS says (`Name: value`, one a line), and what must not be said otherwise."""
+    lines = (line.partition(":") for line in os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n"))
+    custom = {name.strip(): value.strip() for name, colon, value in lines if colon}
+    own = {
+        "Accept": "application/json",
+        "Content-Type": "application/json",
+        "User-Agent": "pytest-verica",
+        "Authorization": f"Bearer {key}",
+        "anthropic-version": VERSION,
+    }
+    # No other key in the place of the credential named, and no other version than the one that is spoken here.
+    kept = {name.lower() for name in own} | {"x-api-key"}
+    return {name: value for name, value in custom.items() if name.lower() not in kept} | own
 
 
 def _names(page: Any) -> tuple[list[str], str | None]:

@@ -51,6 +51,11 @@ def failure_text(
     return "\n".join(lines)
 
 
+def _harmless(line: str) -> str:
+    """A line of somebody else's text. GitHub Actions obeys what begins with `::` or `##[` in a step's output."""
+    return f"\\{line}" if line.lstrip().startswith(("::", "##[")) else line
+
+
 def _block(name: str, text: str, longest: int) -> list[str]:
     first, *rest = excerpt(text, longest).splitlines() or [""]
-    return [f"{printable(name)}: {first}", *(f"    {line}" for line in rest)]
+    return [f"{printable(name)}: {first}", *(f"    {_harmless(line)}" for line in rest)]

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pytest_verica.errors import StoreError
+from pytest_verica.report.detectable import most_detectable
+from pytest_verica.report.samples import pass_hat
 from pytest_verica.report.summary import CaseLine, EvalSummary, RunSummary, read_run
 from pytest_verica.report.tally import Spending
 from pytest_verica.report.totals import Totals, dollars
@@ -55,17 +57,55 @@ def write_report(
     return run
 
 
+def report_head(run: RunSummary, gates: Mapping[str, GateResult] | None = None) -> dict[str, Any]:
+    """The report without the cases of its evals. gates: as for `write_report`."""
+    results = {**run.gates, **(gates or {})}
+    gate = results.get(RUN_GATE)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run": _run(run),
+        "totals": _totals(run.overall),
+        "gate": None if gate is None else {"config": None, **gate.to_json()},
+        "preflight": None if run.preflight is None else _preflight(run.preflight),
+        "evals": [_eval(summary, results.get(summary.record.id)) for summary in run.evals.values()],
+    }
+
+
+def report_pieces(run: RunSummary) -> Iterator[bytes]:
+    """The report of a run whose gates were judged, in pieces.
+
+    Raises:
+        StoreError: the journal cannot be read any more.
+    """
+    try:
+        with run.journal.open("rb", buffering=0) as lines:
+            yield from _document(run, run.gates, lines)
+    except OSError as error:
+        raise StoreError(f"cannot read the journal {run.journal}: {error}. Check that it is still there") from error
+
+
+def report_cases(run: RunSummary, eval_id: str) -> Iterator[dict[str, Any]]:
+    """The cases of an eval as the report shows them, one at a time.
+
+    Raises:
+        StoreError: the journal cannot be read any more.
+    """
+    try:
+        with run.journal.open("rb", buffering=0) as lines:
+            for case in run.evals[eval_id].lines:
+                yield json.loads(_case(case, run.starts, lines))
+    except OSError as error:
+        raise StoreError(f"cannot read the journal {run.journal}: {error}. Check that it is still there") from error
+
+
 def _document(run: RunSummary, gates: Mapping[str, GateResult], lines: Any) -> Iterator[bytes]:
-    gate = gates.get(RUN_GATE)
-    yield _json({"schema_version": SCHEMA_VERSION})[:-1]
-    yield b',\n"run":' + _json(_run(run))
-    yield b',\n"totals":' + _json(_totals(run.overall))
-    yield b',\n"gate":' + _json(None if gate is None else {"config": None, **gate.to_json()})
-    yield b',\n"preflight":' + _json(None if run.preflight is None else _preflight(run.preflight))
+    head = report_head(run, gates)
+    evals = head.pop("evals")
+    yield b",\n".join(b'"%s":%s' % (key.encode(), _json(value)) for key, value in head.items()).join((b"{", b""))
     yield b',\n"evals":['
-    for index, summary in enumerate(run.evals.values()):
+    for index, (summary, facts) in enumerate(zip(run.evals.values(), evals, strict=True)):
         yield b",\n" if index else b"\n"
-        yield _json(_eval(summary, gates.get(summary.record.id)))[:-1]
+        yield _json(facts)[:-1]
         yield b',\n"cases":['
         for number, case in enumerate(summary.lines):
             yield b",\n" if number else b"\n"
@@ -92,6 +132,7 @@ def _run(run: RunSummary) -> dict[str, Any]:
         "versions": dict(header.versions),
         "host": dict(header.host),
         "git": vars(header.git),
+        "prices": header.prices,
         "settings": {name: {"value": value, "source": source} for name, (value, source) in header.settings.items()},
     }
 
@@ -136,6 +177,12 @@ def _eval(summary: EvalSummary, gate: GateResult | None) -> dict[str, Any]:
         "planned": record.planned,
         "selected": record.selected,
         "partial": record.partial,
+        "code_hash": record.code_hash,
+        "identity": record.identity,
+        "history": record.history,
+        "reused_from": record.reused_from,
+        "detectable_drop": most_detectable(summary.totals).to_json(),
+        "pass_hat": pass_hat(summary.totals.samples, record.repeat) if summary.totals.samples else [],
         "gate": _gate(record.gate, gate),
         **_totals_of(summary.totals),
     }

@@ -48,9 +48,9 @@ class PairCounts:
         said = f"the judge chose the same in both orders in {self.kept} of {self.judged} pairs"
         if 2 * self.kept > self.judged:
             return said
-        side = 2 * self.judged - self.ties
-        always = ", always the answer shown first" if self.first == side else ""
-        always = always or (", always the answer shown second" if side and not self.first else "")
+        always = ""
+        if not self.ties and self.first in (0, 2 * self.judged):
+            always = f", always the answer shown {'first' if self.first else 'second'}"
         return f"{said}{always}: it cannot tell the two apart (a coin would choose the same in half of them)"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_verica.errors import StoreError
+from pytest_verica.report.samples import Samples, worth
 from pytest_verica.report.tally import Spending, Tally, summed
 from pytest_verica.report.totals import Latency, Totals
 from pytest_verica.run import (
@@ -23,11 +24,9 @@ from pytest_verica.run import (
     VerdictRecord,
     from_line,
 )
-from pytest_verica.stats.proportion import effective_number
 from pytest_verica.store.journal import scan_journal
 
 _NONE = -1
-_CODES = {"pass": 1, "fail": 0, "na": _NONE, "error": _NONE}
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ class _EvalReader:
         self.tallies: dict[str, Tally] = {name: Tally() for name in names}
         self.spending = Spending()
         self._latencies: dict[int, float] = {}
-        self._outcomes: dict[str, dict[int, int]] = {name: {} for name in names} if record.repeat > 1 else {}
+        self._outcomes: dict[str, dict[int, str]] = {name: {} for name in names} if record.repeat > 1 else {}
 
     def add_case(self, record: CaseRecord, line: int, journal: _Lines) -> None:
         row = self.lines.row(record.case, record.sample)
@@ -160,21 +159,23 @@ class _EvalReader:
             assert isinstance(replaced, VerdictRecord)
             tally.add(replaced, -1)
         tally.add(record)
-        if record.reused is None:
-            self.spending.add_grade(record.grade, self._types.get(name))
+        self.spending.add_grade(record.grade, self._types.get(name))  # one that was taken over costs nothing now
         if self.record.repeat > 1:
-            self._outcomes.setdefault(name, {})[row] = _CODES[record.grade["outcome"]]
+            self._outcomes.setdefault(name, {})[row] = record.grade["outcome"]
 
     @property
     def latencies(self) -> list[float]:
         return list(self._latencies.values())
 
     def totals(self) -> Totals:
-        criteria = {name: tally.counts(self._worth([name])) for name, tally in self.tallies.items()}
+        samples = self._samples()
+        criteria = {
+            name: tally.counts(worth({name: samples[name]}) if name in samples else None)
+            for name, tally in self.tallies.items()
+        }
         counts = summed(criteria.values())
-        worth = self._worth(list(self._outcomes))
-        if worth is not None:
-            counts = replace(counts, effective_n=worth)
+        if samples:
+            counts = replace(counts, effective_n=worth(samples))
         spending = self.spending
         return Totals(
             counts,
@@ -185,20 +186,20 @@ class _EvalReader:
             criteria,
             spending.outputs,
             spending.failed_outputs,
+            samples,
+            spending.priced_outputs,
+            spending.sampling.calls + spending.sampling.reused_calls,
         )
 
-    def _worth(self, names: list[str]) -> float | None:
-        """What the graded verdicts are worth with the case as the unit; None where each case was sampled once."""
-        if self.record.repeat == 1:
-            return None
-        clusters: dict[str, tuple[int, int]] = {}
+    def _samples(self) -> dict[str, dict[str, Samples]]:
+        """Criterion → case → the outcomes of its samples; nothing where each case was sampled once."""
         cases = self.lines.cases
-        for name in names:
-            for row, code in self._outcomes.get(name, {}).items():
-                if code != _NONE:
-                    passed, graded = clusters.get(cases[row], (0, 0))
-                    clusters[cases[row]] = (passed + code, graded + 1)
-        return effective_number(list(clusters.values())) if clusters else None
+        found: dict[str, dict[str, Samples]] = {}
+        for name, outcomes in self._outcomes.items():
+            of_case = found[name] = {}
+            for row, outcome in outcomes.items():
+                of_case[cases[row]] = of_case.get(cases[row], Samples()).adding(outcome)
+        return found
 
 
 class _Lines:

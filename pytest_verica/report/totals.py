@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_verica.report.parts import Parts
+from pytest_verica.report.samples import Samples
 from pytest_verica.stats.proportion import Interval, wilson
 from pytest_verica.usage import Usage
 
@@ -156,8 +157,13 @@ class Latency:
 
 @dataclass(frozen=True)
 class Totals:
-    """What an eval, or a run, adds up to. criteria: by id of the criterion, empty for a whole run; outputs: (case,
-    sample) pairs that have an output; failed_outputs: those whose target failed."""
+    """What an eval, or a run, adds up to.
+
+    criteria: by id of the criterion, empty for a whole run; outputs: (case, sample) pairs that have an output;
+    failed_outputs: those whose target failed; samples: criterion → case → the outcomes of its samples, empty where
+    each case was sampled once; priced_outputs: outputs whose cost is known; sampling_calls: model calls behind the
+    outputs, made or reused.
+    """
 
     counts: Counts
     cost: Cost
@@ -167,6 +173,9 @@ class Totals:
     criteria: Mapping[str, Counts] = field(default_factory=dict)
     outputs: int = 0
     failed_outputs: int = 0
+    samples: Mapping[str, Mapping[str, Samples]] = field(default_factory=dict)
+    priced_outputs: int = 0
+    sampling_calls: int = 0
 
 
 def dollars(amount: Decimal | None) -> float | None:

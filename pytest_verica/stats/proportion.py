@@ -64,6 +64,15 @@ def wilson(passed: int, n: int, *, confidence: float = 0.95, effective_n: float 
     return Interval(low, high, confidence, METHOD, worth)
 
 
+def wilson_of_rate(rate: float, worth: float, *, confidence: float = 0.95) -> Interval | None:
+    """Two-sided Wilson score interval of a weighted rate that is worth `worth` independent verdicts; None at 0."""
+    if worth <= 0:
+        return None
+    clipped = min(1.0, max(0.0, rate))
+    low, high = _bounds(clipped, worth, _quantile(1 - (1 - confidence) / 2))
+    return Interval(low, high, confidence, METHOD, worth)
+
+
 def wilson_lower(passed: int, n: int, *, confidence: float = 0.95, effective_n: float | None = None) -> float | None:
     """One-sided lower Wilson bound: with this confidence the true rate is not below it; None where n is 0."""
     _check(passed, n, confidence)

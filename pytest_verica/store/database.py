@@ -18,15 +18,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SCHEMA_VERSION = 1
-_SCHEMA = (
-    """CREATE TABLE IF NOT EXISTS answers (
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE IF NOT EXISTS answers (
         key TEXT PRIMARY KEY, content_key TEXT NOT NULL, provider TEXT NOT NULL, base_url TEXT, model TEXT NOT NULL,
         request TEXT NOT NULL, completion TEXT NOT NULL, cost TEXT, latency_s REAL NOT NULL, created REAL NOT NULL,
         checksum INTEGER NOT NULL)""",
-    "CREATE INDEX IF NOT EXISTS answers_by_content ON answers (content_key)",
-    "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID",
+        "CREATE INDEX IF NOT EXISTS answers_by_content ON answers (content_key)",
+        "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID",
+    ),
 )
+"""Statements by the format (`user_version`) that they bring a database from: a step that a release had is never edited,
+a new format is a new step. All that are missing are done in one transaction."""
 _BUSY_S = 60.0
 # By text: sqlite3 has error codes from Python 3.11 on only.
 _DAMAGE = (
@@ -55,11 +58,13 @@ class Damaged(Exception):
 class Database:
     """One connection to a SQLite file in WAL mode, opened at first use, set aside and begun anew where it is damaged.
 
-    For one thread at a time. warnings: sentences about what was set aside.
+    For one thread at a time. warnings: sentences about what was set aside; rescue: is given the file that was set aside
+    and puts what can still be read of it into the new one: how many rows that were.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, rescue: Callable[[Path], int] = lambda path: 0) -> None:
         self.path = path
+        self._rescue = rescue
         self.warnings: list[str] = []
         self._connection: sqlite3.Connection | None = None
         self._inode: tuple[int, int] | None = None
@@ -124,20 +129,21 @@ class Database:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         # Asked before anything is written: the version tells whether this is a store of ours.
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA_VERSION:
+        version, newest = _format(connection), len(MIGRATIONS)
+        if version > newest:
             raise StoreError(
-                f"{self.path} was written by a newer version (format {version}, expected {SCHEMA_VERSION} at most): "
+                f"{self.path} was written by a newer version (format {version}, expected {newest} at most): "
                 "upgrade pytest-verica, or move the file away"
             )
-        if version < SCHEMA_VERSION:
+        if version < newest:
             # Two that change the journal mode at once can find the database locked without being made to wait.
             with self._alone():
                 connection.execute("PRAGMA journal_mode = WAL").fetchone()
                 connection.execute("BEGIN IMMEDIATE")
-                for statement in _SCHEMA:
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+                for step in MIGRATIONS[_format(connection) :]:  # another process may have done it meanwhile
+                    for statement in step:
+                        connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {newest}")
                 connection.execute("COMMIT")
         connection.execute("PRAGMA synchronous = NORMAL")
         # A checkpoint waits for the disk: every 16 MB of log instead of every 4.
@@ -169,15 +175,23 @@ class Database:
             for ending in ("-wal", "-shm", ""):
                 with suppress(FileNotFoundError):
                     os.replace(f"{self.path}{ending}", f"{aside}{ending}")
+        place = len(self.warnings)
         self.warnings.append(
             f"the store of answers {self.path} is damaged ({why}); it was set aside as {aside.name} and a new one begun"
         )
+        rescued = self._rescue(aside)
+        if rescued:
+            self.warnings[place] += f", with the answers that could still be read ({rescued:,})"
 
     def _explained(self, error: Exception) -> StoreError:
         text = str(error)
         advice = next((advice for word, advice in _ADVICE.items() if word in text.lower()), None)
         advice = advice or "check the folder's permissions and free space"
         return StoreError(f"the store of answers {self.path} cannot be used: {text}. What to do: {advice}")
+
+
+def _format(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _free_name(path: Path, stamp: str) -> Path:

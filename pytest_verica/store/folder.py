@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,36 @@ def run_ids(root: Path) -> list[str]:
         return sorted(entry.name for entry in (root / FOLDER / "runs").iterdir() if entry.is_dir())
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def run_numbers(root: Path) -> dict[str, int]:
+    """Run id -> its number: 1, 2, … in order of launch. A number is never given twice, whatever is deleted."""
+    found: dict[str, int] = {}
+    for number in _numbers(root):
+        with suppress(OSError):
+            found[(root / FOLDER / "numbers" / str(number)).read_text("ascii", "replace")] = number
+    return found
+
+
+def _numbers(root: Path) -> list[int]:
+    try:
+        return sorted(int(name) for name in os.listdir(root / FOLDER / "numbers") if name.isdecimal())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _take_number(root: Path, run_id: str) -> None:
+    """Gives a run the next number. Two processes that want the same one do not both get it."""
+    folder = root / FOLDER / "numbers"
+    folder.mkdir(exist_ok=True)
+    number = max(_numbers(root), default=0) + 1
+    while True:
+        try:
+            with (folder / str(number)).open("x", encoding="ascii") as file:
+                file.write(run_id)
+            return
+        except FileExistsError:
+            number += 1
 
 
 @dataclass(frozen=True)
@@ -77,6 +108,8 @@ class RunFolder:
             except OSError as error:
                 advice = f"Make {root} writable and check its free space"
                 raise StoreError(f"cannot make the run's folder {folder.path}: {error}. {advice}") from error
+            with suppress(OSError):  # a run without a number is a run all the same
+                _take_number(root, folder.id)
             return folder
         raise StoreError(f"no free id for a run under {root / FOLDER / 'runs'}; delete old runs")
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from pytest_verica.completion import Completion, StoredAnswer
 from pytest_verica.request import Request
 from pytest_verica.store.claims import Owners
 from pytest_verica.store.database import Damaged, Database
+from pytest_verica.store.rescue import Row, rows_left
 from pytest_verica.store.saved import SavedAnswer, compact
 
 _COLUMNS = "key, content_key, provider, base_url, model, request, completion, cost, latency_s, created, checksum"
-_PUT = f"INSERT OR REPLACE INTO answers ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)"  # noqa: S608 - no outside text
+_INTO = f"INTO answers ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+_PUT = f"INSERT OR REPLACE {_INTO}"
+_RESCUE = f"INSERT OR IGNORE {_INTO}"  # what was bought since stays
 _CLAIM = "INSERT OR IGNORE INTO claims (key, owner) VALUES (?, ?)"
 _BATCH = 500  # keys in one statement; older SQLite takes 999 at most
-
-Row = tuple[Any, ...]
 
 
 class ResponseStore:
@@ -36,7 +40,7 @@ class ResponseStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._database = Database(path)
+        self._database = Database(path, self._rescue)
         self._owners = Owners(path.parent / "owners")
 
     @property
@@ -135,24 +139,37 @@ class ResponseStore:
         rows = self._database.run(lambda connection: _checked(connection.execute(query, values).fetchall()))
         return [_saved(row) for row in rows]
 
-    def count(self) -> int:
-        """How many answers are stored."""
+    def count(self, before: float = math.inf) -> int:
+        """How many answers are stored. before: only those created before that time (seconds since the epoch)."""
         if not self.path.exists():
             return 0
-        return int(self._database.run(lambda c: c.execute("SELECT count(*) FROM answers").fetchone()[0]))
+        query = "SELECT count(*) FROM answers WHERE created < ?"
+        return int(self._database.run(lambda c: c.execute(query, (before,)).fetchone()[0]))
 
     def prune(self, before: float) -> int:
-        """Deletes the answers created before that time (seconds since the epoch); how many they were."""
+        """Deletes the answers created before that time (seconds since the epoch), and gives the space back to the disk;
+        how many they were."""
         if not self.path.exists():
             return 0
-        return self._database.run(
+        count = self._database.run(
             lambda c: c.execute("DELETE FROM answers WHERE created < ?", (before,)).rowcount, write=True
         )
+        if count:
+            self._database.run(_shrink)
+        return count
 
     def close(self) -> None:
         """Closes the database and frees what is still claimed. Safe to call twice; a later call opens it again."""
         self._database.close()
         self._owners.leave()
+
+    def _rescue(self, damaged: Path) -> int:
+        """Puts the sound answers of a damaged database into the new one."""
+        rescued = 0
+        rows = (row for row in rows_left(damaged, _COLUMNS) if _is_sound(row))
+        while batch := list(islice(rows, _BATCH)):
+            rescued += self._database.run(partial(_put_back, batch), write=True)
+        return rescued
 
     def _select(self, column: str, values: list[str]) -> list[Row]:
         def read(connection: sqlite3.Connection) -> list[Row]:
@@ -171,14 +188,29 @@ class ResponseStore:
         return self._database.run(lambda connection: _checked(connection.execute(query, (after,)).fetchall()))
 
 
+def _put_back(rows: list[Row], connection: sqlite3.Connection) -> int:
+    return connection.executemany(_RESCUE, rows).rowcount
+
+
+def _shrink(connection: sqlite3.Connection) -> None:
+    # It needs as much free space as the store has, and nobody else writing: where it cannot be done now, it is later.
+    with suppress(sqlite3.OperationalError):
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+
 def _checksum(values: Row) -> int:
     return zlib.crc32(repr(values).encode("utf-8", "backslashreplace"))
+
+
+def _is_sound(row: Row) -> bool:
+    return bool(_checksum(row[:-1]) == row[-1])
 
 
 def _checked(rows: list[Row]) -> list[Row]:
     """The rows, if each is what was written: SQLite itself would not notice a flipped byte in a text."""
     for row in rows:
-        if _checksum(row[:-1]) != row[-1]:
+        if not _is_sound(row):
             raise Damaged(f"the answer {row[0]!r} is not as it was written")
     return rows
 

@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.pytest_door.conftest import OTHER_PLUGINS
 
 EXAMPLES = ROOT / "conftest_examples"
 NOT_OURS = re.compile(
     r"VERICA|API_?KEY|TOKEN|SECRET|PROXY|^(CI$|GITHUB_|OPENAI|ANTHROPIC|SHOP_|PYTEST_)", re.IGNORECASE
 )
 """Names of the environment variables that a run must do without."""
-PLAIN = ("-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio", "-W", "error")
+PLAIN = (*(f"-pno:{name}" for name in ("cacheprovider", *OTHER_PLUGINS)), "-W", "error")
 
 
 class Example:

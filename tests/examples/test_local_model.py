@@ -196,3 +196,86 @@ def test_the_quickstart_asks_the_model_itself_with_one_flag(example: Example, ur
     assert report["totals"]["calls"]["reused"] == 0
     assert report["totals"]["cost"]["total"] == 0  # a price of nothing is a price
     verdict(cases[-1], "judged_declines")
+
+
+FACTS = {
+    "France": "Paris",
+    "Japan": "Tokyo",
+    "Spain": "Madrid",
+    "Peru": "Lima",
+    "Norway": "Oslo",
+    "Cuba": "Havana",
+    "Kenya": "Nairobi",
+    "Italy": "Rome",
+    "Chile": "Santiago",
+    "Egypt": "Cairo",
+    "Ghana": "Accra",
+    "Nepal": "Kathmandu",
+}
+ITEMS = ("names_city", "polite")
+
+
+def rubric_eval(url: str) -> dict[str, Any]:
+    """36 recorded answers, a rubric of two items, one call each."""
+    example = {
+        "names_city": {"reasoning": "It names Berlin.", "met": True},
+        "polite": {"reasoning": "It is rude.", "met": False},
+    }
+    prompt = judging("Judge the answer by the rubric. Give short reasons.\n{{ rubric }}", ("", "", json.dumps(example)))
+    prompt["messages"][1]["content"] = "Question: What is the capital of Germany?\nAnswer: Berlin, obviously."
+    return {
+        "name": "rubric",
+        "golden_set": "capitals.jsonl",
+        "target": {"column": "answer"},
+        "criteria": [
+            {
+                "name": "rubric",
+                "type": "rubric_model",
+                "prompt": prompt,
+                "rubric": {"names_city": "The answer names the city {{ city }}.", "polite": "The answer is polite."},
+                "model": {
+                    "provider": "openai_compatible",
+                    "name": "smollm2",
+                    "base_url": url,
+                    "params": {"max_tokens": 120, "seed": 7},
+                },
+            }
+        ],
+        "gate": {"pass_rate": 0.01, "max_errors": 36},
+    }
+
+
+def test_a_real_model_judges_by_a_rubric_in_36_calls(example: Example, url: str) -> None:
+    """Every verdict has a reasoning and an answer for each item, or is an error that says what was wrong with it."""
+    (example.path / "pytest.ini").write_text("[pytest]\nverica_concurrency = 1\n", "utf-8")
+    (example.path / "rubric.eval.json").write_text(json.dumps(rubric_eval(url)), "utf-8")
+    said = ("{city}, of course. You are welcome!", "I will not tell you.", "It is the city of Berlin.")
+    rows = [
+        {"question": f"What is the capital of {country}?", "city": city, "answer": answer.format(city=city)}
+        for country, city in FACTS.items()
+        for answer in said
+    ]
+    (example.path / "capitals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    result = example.run("pytest --verica", offline=False)
+    assert result.ret in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    report = example.report()
+    grades = [case["grades"][0] for case in cases_of(report)]
+    assert len(grades) == 36
+    again = 0
+    for grade in grades:
+        details = grade["details"] or {}
+        again += len(details.get("asked_again", ()))
+        if grade["outcome"] == "error":
+            assert grade["error"]["kind"].startswith("judge_") and grade["error"]["raw"]
+            assert "Cause: " in grade["error"]["message"]
+            continue
+        items = details["rubric"]
+        assert list(items) == list(ITEMS)
+        assert all(isinstance(item["reasoning"], str) and isinstance(item["met"], bool) for item in items.values())
+        assert grade["passed"] is all(item["met"] for item in items.values())
+        assert grade["judge_hash"]
+    calls = report["totals"]["calls"]
+    assert calls["made"] - calls["retried"] == 36 + again and calls["reused"] == 0
+    judged = sum(grade["outcome"] != "error" for grade in grades)
+    counted = report["evals"][0]["totals"]["criteria"]["rubric"].get("rubric", {})
+    assert all(counted[name]["judged"] == judged for name in (ITEMS if judged else ()))

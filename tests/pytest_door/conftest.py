@@ -18,6 +18,7 @@ import openai  # noqa: F401
 import pytest
 import regex  # noqa: F401
 import ruamel.yaml  # noqa: F401
+from _pytest.terminal import TerminalReporter
 
 import pytest_verica.plugin.active  # noqa: F401
 from tests.fake_provider import FakeProvider
@@ -53,8 +54,11 @@ class Observer:
             self.note(id=report.nodeid, word=word, letter=letter, outcome=report.outcome, text=text)
 '''
 
-OTHER_PLUGINS = ("randomly", "rerunfailures", "asyncio")
+OTHER_PLUGINS = ("randomly", "rerunfailures", "timeout", "html", "metadata", "asyncio", "anyio", "hypothesispytest")
 """Plugins that this environment has and most suites have not: left out, but for the tests that ask for them."""
+
+OUTER = ("VERICA_", "GITHUB_", "PYTEST_ADDOPTS", "PYTEST_XDIST_", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+"""Environment variables that tell of the run of this very suite."""
 
 
 @dataclass(frozen=True)
@@ -116,11 +120,22 @@ class Run:
 class Suite:
     """A folder with tests and evals, and the runs of it."""
 
-    def __init__(self, pytester: pytest.Pytester) -> None:
+    def __init__(self, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
         self.pytester = pytester
+        self._monkeypatch = monkeypatch
         self.path: Path = pytester.path
         self.file("observer.py", OBSERVER)
         self.file("pytest.ini", "[pytest]\n")
+
+    def _run_here(self, plugins: Sequence[str], given: Sequence[str]) -> pytest.RunResult:
+        """A run in this process (its workers are processes, as always), without what costs most and shows nothing:
+        a search for plugins, a walk through the objects of all of this suite, the source behind "collection failed"."""
+        with self._monkeypatch.context() as patch:
+            patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+            patch.setattr("gc.freeze", lambda: None)
+            patch.setattr(TerminalReporter, "pytest_keyboard_interrupt", _remember_the_message)
+            patch.setattr("xdist.workermanage._sys_path", list(sys.path))  # it remembers the path of its first import
+            return self.pytester.runpytest_inprocess(*plugins, *given)
 
     def file(self, name: str, text: str) -> Path:
         path = self.path / name
@@ -147,19 +162,25 @@ class Suite:
         return f"{name}.eval.yaml"
 
     def run(self, *args: str, plain: bool = False, new_process: bool = False, plugins: Sequence[str] = ()) -> Run:
-        """`pytest --verica` with these arguments. plain: without --verica; plugins: those of OTHER_PLUGINS to have."""
+        """`pytest --verica` with these arguments. plain: without --verica; plugins: those of OTHER_PLUGINS to have;
+        new_process: as a user starts it, in a process of its own that finds its plugins by their entry points."""
         seen = self.path / "observed.jsonl"
         seen.unlink(missing_ok=True)
         before = set(self.path.glob(".verica/runs/*/report.json"))
-        without = [f"-pno:{name}" for name in OTHER_PLUGINS if name not in plugins]
-        given = ["-p", "observer", *without, *([] if plain else ["--verica"]), *args]
-        many = any(arg.startswith("-n") for arg in args)
-        run = self.pytester.runpytest_subprocess if new_process or many else self.pytester.runpytest_inprocess
-        result = run(*given)
+        given = ["-p", "observer", *([] if plain else ["--verica"]), *args]
+        if new_process:
+            without = [f"-pno:{name}" for name in OTHER_PLUGINS if name not in plugins]
+            result = self.pytester.runpytest_subprocess(*without, *given)
+        else:
+            result = self._run_here([f"-p{name}" for name in ("verica", "xdist", *plugins)], given)
         told = [Told(**json.loads(line)) for line in seen.read_text().splitlines()] if seen.exists() else []
         written = sorted(set(self.path.glob(".verica/runs/*/report.json")) - before)
         reports = [json.loads(path.read_text()) for path in written]
         return Run(int(result.ret), result.stdout.str() + "\n" + result.stderr.str(), told, reports)
+
+
+def _remember_the_message(reporter: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+    reporter._keyboardinterrupt_memo = excinfo.getrepr(style="value")
 
 
 def text(name: str, **keys: Any) -> dict[str, Any]:
@@ -180,7 +201,7 @@ def asked(fake: FakeProvider, name: str = "fake-1", **keys: Any) -> dict[str, An
 
 @pytest.fixture
 def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
-    for name in [name for name in os.environ if name.startswith(("VERICA_", "GITHUB_", "PYTEST_ADDOPTS"))]:
+    for name in [name for name in os.environ if name.startswith(OUTER)]:
         monkeypatch.delenv(name)
     monkeypatch.delenv("CI", raising=False)
     # What a run asks before launch has its own tests (test_preflight.py); others count the calls of their evals.
@@ -189,7 +210,7 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
         "PYTHONPATH", os.pathsep.join([str(pytester.path), *filter(None, [os.environ.get("PYTHONPATH")])])
     )
     monkeypatch.setattr(sys, "path", [str(pytester.path), *sys.path])
-    return Suite(pytester)
+    return Suite(pytester, monkeypatch)
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PLUGINS_OFF = ("randomly", "rerunfailures", "timeout", "html", "asyncio", "anyio", "hypothesispytest")
+from tests.pytest_door.conftest import OTHER_PLUGINS
+
 CRITERIA = 4
 CALLS_PER_CASE = 3
 
@@ -56,7 +57,7 @@ def write_sums(folder: Path, url: str, cases: int) -> None:
 
 
 def command(*args: str) -> list[str]:
-    off = [part for name in PLUGINS_OFF for part in ("-p", f"no:{name}")]
+    off = [part for name in OTHER_PLUGINS for part in ("-p", f"no:{name}")]
     return [sys.executable, "-m", "pytest", "--verica", "-q", *off, *args]
 
 

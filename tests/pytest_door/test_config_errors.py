@@ -111,7 +111,7 @@ SLIPS = {
     "gate that cannot be passed": Slip(
         "0.9}", "0.9, min_graded: 5}", "gate:", ["min_graded is 5 and the eval has 4 verdicts"]
     ),
-    "gate that is not there yet": Slip("0.9}", "0.9, calibrated: true}", "gate:", ["not in this version"]),
+    "gate with an age of no labels": Slip("0.9}", "0.9, max_label_age_days: 30}", "gate", ["needs `calibrated: true`"]),
     "pattern that is none": Slip("contains: please", "matches: '(please'", "- name: polite", ["'polite'"]),
     "temperature below zero": Slip(
         "  name: fake-1", "  name: fake-1\n  params: {temperature: -1}", "temperature", ["temperature"]

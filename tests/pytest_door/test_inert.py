@@ -115,7 +115,7 @@ def told(out: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("args", [(), ("-v",), ("-q",), ("-n2",)], ids=["plain", "v", "q", "n2"])
+@pytest.mark.parametrize("args", [(), ("-v",), ("-n2",)], ids=["plain", "v", "n2"])
 def test_output_and_files_are_the_same_without_the_plugin(suite: Suite, args: tuple[str, ...]) -> None:
     suite.file("test_plain.py", "def test_good(): pass\ndef test_bad(): assert 0\n")
     suite.eval()

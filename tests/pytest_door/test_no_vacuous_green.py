@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_verica.engine.retry import RetryPolicy
 from tests.fake_provider import FakeProvider
 from tests.pytest_door.conftest import Suite, asked, judge, text
 
@@ -58,8 +59,7 @@ def test_crashed_target_under_negated_criteria(suite: Suite, args: tuple[str, ..
         assert "nothing was graded" in run.out
 
 
-@pytest.mark.parametrize("args", ONCE_AND_MANY)
-def test_crashed_function_under_negated_criteria(suite: Suite, args: tuple[str, ...]) -> None:
+def test_crashed_function_under_negated_criteria(suite: Suite) -> None:
     suite.file(
         "test_bot.py",
         """
@@ -71,7 +71,7 @@ def test_crashed_function_under_negated_criteria(suite: Suite, args: tuple[str, 
             raise RuntimeError("the bot is down")
         """.replace("\n        ", "\n"),
     )
-    run = suite.run(*args)
+    run = suite.run()
     assert run.exit == 1
     assert run.words == {"test_bot.py::test_bot[row-0001-a]": "error", "test_bot.py::test_bot[row-0001-b]": "error"}
 
@@ -109,16 +109,12 @@ def good(request):
 """
 
 
-@pytest.mark.parametrize(
-    ("args", "negate"),
-    [((), False), ((), True), pytest.param((MANY,), True, marks=pytest.mark.slow)],
-    ids=["plain", "negated", "negated-n2"],
-)
-def test_judge_that_gives_no_verdict(suite: Suite, args: tuple[str, ...], negate: bool) -> None:
+@pytest.mark.parametrize("negate", [False, True], ids=["plain", "negated"])
+def test_judge_that_gives_no_verdict(suite: Suite, negate: bool) -> None:
     suite.file("scripts.py", SCRIPTS)
     cases = [{"id": name, "answer": name} for name in JUDGES]
     suite.eval(cases=cases, criteria=[judge("good", "scripts:bad", negate=negate)])
-    run = suite.run(*args)
+    run = suite.run()
     assert run.exit == 1
     assert run.words == {f"demo.eval.yaml::{name}::good": "error" for name in JUDGES}
     for (case, _), grade in run.grades.items():
@@ -153,14 +149,16 @@ def test_judge_that_raises(suite: Suite) -> None:
 
 
 @pytest.mark.parametrize("fault", ["never", "malformed", "cut", "reset", "500", "truncated"])
-def test_judge_over_http_that_gives_no_verdict(suite: Suite, fake: FakeProvider, fault: str) -> None:
+def test_judge_over_http_that_gives_no_verdict(
+    suite: Suite, fake: FakeProvider, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fake.options.update({"faults": {fault: 1.0}})
     # Retries wait for seconds; a policy without them shows the same.
-    suite.file("conftest.py", "from pytest_verica.engine import retry\nretry.RetryPolicy.wait_s = lambda *args: None\n")
+    monkeypatch.setattr(RetryPolicy, "wait_s", lambda *args: None)
     criteria = [{**judge("good", "x"), "model": asked(fake, "fake-judge")}, {**judge("bad", "x", negate=True)}]
     criteria[1]["model"] = asked(fake, "fake-judge")
     suite.eval(cases=ONE, criteria=criteria)
-    run = suite.run("--verica-request-timeout", "0.3", new_process=True)
+    run = suite.run("--verica-request-timeout", "0.3")
     assert run.exit == 1
     assert set(run.words.values()) == {"error"}
     assert "The judge could not evaluate" in run.out
@@ -316,8 +314,11 @@ def test_labels_that_all_pass(suite: Suite) -> None:
         ({"min_graded": 2}, "cannot be passed"),
         ({"max_errors": 1.0}, "max_errors"),
         ({"pass_rate": 0.9, "confidence": 0.95}, "25 are needed"),
-        ({"calibrated": True}, "not in this version"),
-        ({"baseline": {"max_regressions": 0}}, "not in this version"),
+        ({"calibrated": True}, "no criterion of the eval asks a model"),
+        ({"max_errors": 1}, "cannot fail for errors"),
+        ({"max_na": 1}, "cannot fail"),
+        ({"repeat": {"min_passes": 2}}, "min_passes is 2 and each case is sampled 1 times"),
+        ({"max_cost_per_case": 0.1}, "cannot fail for its cost"),
     ],
 )
 def test_gate_that_cannot_fail_or_cannot_be_passed(suite: Suite, gate: Any, said: str) -> None:
@@ -399,8 +400,14 @@ def test_gate_met_while_an_ordinary_test_goes_wrong_in_a_worker(suite: Suite, ki
     assert run.gates == {"demo.eval.yaml::gate": "passed"}
 
 
-@pytest.mark.parametrize("args", ONCE_AND_MANY)
-@pytest.mark.parametrize("more", [(), ("--continue-on-collection-errors",)], ids=["stop", "continue"])
+@pytest.mark.parametrize(
+    ("args", "more"),
+    [
+        ((), ()),
+        ((), ("--continue-on-collection-errors",)),
+        pytest.param((MANY,), ("--continue-on-collection-errors",), marks=pytest.mark.slow),
+    ],
+)
 def test_gate_met_while_collection_errs(suite: Suite, args: tuple[str, ...], more: tuple[str, ...]) -> None:
     suite.file("test_ordinary.py", "import nothing_of_that_name\n")
     suite.eval(cases=ONE, gate=0.5)
@@ -441,11 +448,10 @@ def test_sessionfinish_of_another_plugin_is_not_lowered(suite: Suite) -> None:
     assert suite.run().exit == 9
 
 
-@pytest.mark.parametrize("args", ONCE_AND_MANY)
-def test_failed_gate_of_one_eval_is_not_covered_by_another(suite: Suite, args: tuple[str, ...]) -> None:
+def test_failed_gate_of_one_eval_is_not_covered_by_another(suite: Suite) -> None:
     suite.eval("good", cases=ONE, gate=0.5)
     suite.eval("poor", cases=[{"id": "a", "answer": "no"}, {"id": "b", "answer": "please"}], gate=0.8)
-    run = suite.run(*args, "--verica-gate", "0.6")
+    run = suite.run("--verica-gate", "0.6")
     assert run.exit == 1
     assert run.gates == {"good.eval.yaml::gate": "passed", "poor.eval.yaml::gate": "failed", "verica::gate": "passed"}
 

@@ -101,7 +101,7 @@ TESTS: dict[str, tuple[str, list[str]]] = {
 def test_node_ids_of_functions(suite: Suite, source: str, wanted: list[str]) -> None:
     suite.file("golden.csv", "id,q\np,1\nq,2\n")
     suite.file("test_bot.py", source)
-    run = suite.run()
+    run = suite.run(plugins=["anyio"] if "anyio" in source else [])
     assert run.words == dict.fromkeys(wanted, "passed")
     assert list(run.words) == wanted, "case by case"
     assert run.exit == 0
@@ -115,7 +115,7 @@ def test_odd_ids_of_functions(suite: Suite, golden: str) -> None:
     source = f"@pytest.mark.parametrize('word', {odd!r})\ndef test_bot(word):\n    return f'yes no {{word}}'"
     criteria = f"[A, text_check(name='b', contains='{{{{ word }}}}')]{golden}"
     suite.file("folder [1]/test_bot.py", marked(source, criteria=criteria))
-    run = suite.run(new_process=True)
+    run = suite.run(new_process=True)  # it warns
     told = list(run.verdicts.values())
     assert len(told) == len(odd) * 2 * (2 if golden else 1) and run.exit == 0
     assert told.count("skipped") == 2 * (2 if golden else 1), "a blank word is no expected value"
@@ -137,7 +137,7 @@ def test_odd_ids_of_functions(suite: Suite, golden: str) -> None:
 def test_odd_ways_to_run(suite: Suite, args: tuple[str, ...]) -> None:
     suite.eval(cases=HALF, gate=0.5)
     suite.file("test_bot.py", marked("def test_bot():\n    return 'yes no'"))
-    run = suite.run(*args, new_process=True)
+    run = suite.run(*args)
     assert run.exit == 0
     assert [each["totals"]["pass"] for each in run.report["evals"]] == [1, 2]
 

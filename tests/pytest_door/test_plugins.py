@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.fake_provider import FakeProvider
-from tests.pytest_door.conftest import Suite, asked, text
+from tests.pytest_door.conftest import OTHER_PLUGINS, Suite, asked, text
 
 pytestmark = pytest.mark.slow
 ONCE_AND_MANY = [pytest.param((), id="alone"), pytest.param(("-n2",), id="n2")]
@@ -34,7 +34,7 @@ def test_randomly_shuffles_cases_and_keeps_each_whole(suite: Suite, fake: FakePr
     suite.file("test_bot.py", TEST + MARKED)
     orders = []
     for seed in ("1", "2"):
-        run = suite.run("--verica-fresh", f"--randomly-seed={seed}", *args, plugins=["randomly"], new_process=True)
+        run = suite.run("--verica-fresh", f"--randomly-seed={seed}", *args, plugins=["randomly"])
         assert len(run.verdicts) == 9 * 2 + 3 * 2
         assert run.gates == {"demo.eval.yaml::gate": "passed"} and run.exit == 0
         cases = [name.rpartition("::")[0] for name in run.verdicts if name.startswith("demo")]
@@ -64,7 +64,7 @@ def test_reruns_sample_a_flaky_file_verdict_anew(suite: Suite, args: tuple[str, 
         target={"python": "bot:answer"},
         criteria=[text("yes", contains="yes"), text("short", length={"max": 9})],
     )
-    run = suite.run("--reruns=2", *args, plugins=["rerunfailures"], new_process=True)
+    run = suite.run("--reruns=2", *args, plugins=["rerunfailures"])
     last = {each.id.removeprefix("demo.eval.yaml::"): each.word for each in run.told if each.word != "rerun"}
     assert last == {
         "flaky::yes": "passed",
@@ -100,7 +100,7 @@ def answer(case):
 def test_reruns_run_a_flaky_function_anew(suite: Suite, args: tuple[str, ...]) -> None:
     pytest.importorskip("pytest_rerunfailures")
     suite.file("test_bot.py", TEST + FLAKY)
-    run = suite.run("--reruns=2", *args, plugins=["rerunfailures"], new_process=True)
+    run = suite.run("--reruns=2", *args, plugins=["rerunfailures"])
     last = {each.id.partition("::")[2]: each.word for each in run.told if each.word != "rerun"}
     assert last == {
         "test_output[row-0001-a]": "passed",
@@ -138,7 +138,7 @@ def test_flaky_mark_reruns_one_test(suite: Suite) -> None:
     pytest.importorskip("pytest_rerunfailures")
     source = FLAKY.replace("@pytest.mark.verica", "@pytest.mark.flaky(reruns=1)\n@pytest.mark.verica", 1)
     suite.file("test_bot.py", TEST + source)
-    run = suite.run("-k", "test_output or test_never", plugins=["rerunfailures"], new_process=True)
+    run = suite.run("-k", "test_output or test_never", plugins=["rerunfailures"])
     assert [each.word for each in run.told if "test_output" in each.id] == ["rerun", "passed", "passed"]
     assert [each.word for each in run.told if "test_never" in each.id] == ["failed", "failed"]
 
@@ -146,7 +146,7 @@ def test_flaky_mark_reruns_one_test(suite: Suite) -> None:
 def test_misses_are_not_rerun(suite: Suite) -> None:
     pytest.importorskip("pytest_rerunfailures")
     suite.eval(cases=CASES, gate=0.5)
-    run = suite.run("--reruns=2", plugins=["rerunfailures"], new_process=True)
+    run = suite.run("--reruns=2", plugins=["rerunfailures"])
     assert run.exit == 0 and "rerun" not in run.last_line
     assert list(run.verdicts.values()).count("missed") == 3
 
@@ -155,7 +155,7 @@ def test_misses_are_not_rerun(suite: Suite) -> None:
 def test_timeout_of_a_hanging_test(suite: Suite, method: str) -> None:
     pytest.importorskip("pytest_timeout")
     suite.file("test_bot.py", TEST + HANGING)
-    run = suite.run("--timeout=1", f"--timeout-method={method}", new_process=True)
+    run = suite.run("--timeout=1", f"--timeout-method={method}", plugins=["timeout"], new_process=True)
     assert run.exit != 0 and "Timeout" in run.out
     if method == "signal":  # the other one ends the process
         assert run.words == {f"test_bot.py::test_bot[row-0001-{c}]": "error" for c in "ab"}
@@ -170,15 +170,14 @@ def test_bot():
 """
 
 
-@pytest.mark.parametrize("method", ["signal", "thread"])
-@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize(("method", "kind"), [("signal", "sync"), ("signal", "async"), ("thread", "sync")])
 def test_timeout_of_a_hanging_target(suite: Suite, method: str, kind: str) -> None:
     pytest.importorskip("pytest_timeout")
     sync = "import time, asyncio\ndef sync(case):\n    time.sleep(60)\n"
     suite.file("bot.py", f"{sync}async def async_(case):\n    await asyncio.sleep(60)\n")
     target = {"python": "bot:sync" if kind == "sync" else "bot:async_"}
     suite.eval(cases=[{"id": "a"}], target=target)
-    run = suite.run("--timeout=1", f"--timeout-method={method}", new_process=True)
+    run = suite.run("--timeout=1", f"--timeout-method={method}", plugins=["timeout"], new_process=True)
     assert run.exit != 0 and "Timeout" in run.out
     if method == "signal":
         assert run.words == {"demo.eval.yaml::a::polite": "error"}
@@ -188,7 +187,7 @@ def test_evals_own_timeout_comes_first(suite: Suite) -> None:
     pytest.importorskip("pytest_timeout")
     suite.file("bot.py", "import time\ndef sync(case):\n    time.sleep(60)\n")
     suite.eval(cases=[{"id": "a"}, {"id": "b"}], target={"python": "bot:sync", "timeout": 0.5})
-    run = suite.run("--timeout=20", new_process=True)
+    run = suite.run("--timeout=20", plugins=["timeout"])
     assert set(run.words.values()) == {"error"} and "gave no answer within 0.5 s" in run.out
 
 
@@ -198,7 +197,7 @@ def test_html_report_is_written(suite: Suite, args: tuple[str, ...]) -> None:
     suite.eval("gated", cases=CASES, gate=0.5)
     suite.eval("plain", cases=[*CASES[:2], {"id": "blank", "answer": ""}])
     suite.file("test_bot.py", TEST + MARKED)
-    run = suite.run("--html=report.html", "--self-contained-html", *args, new_process=True)
+    run = suite.run("--html=report.html", "--self-contained-html", *args, plugins=["metadata", "html"])
     assert run.exit == 1 and "INTERNALERROR" not in run.out
     written = (suite.path / "report.html").read_text()
     for name in (
@@ -217,7 +216,7 @@ def test_asyncio_in_auto_mode(suite: Suite, args: tuple[str, ...]) -> None:
     suite.file("pytest.ini", "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n")
     suite.file("test_bot.py", TEST + ASYNC)
     suite.eval(cases=CASES)
-    run = suite.run(*args, plugins=["asyncio"], new_process=True)
+    run = suite.run(*args, plugins=["asyncio"])
     words = {name: word for name, word in run.words.items() if name.startswith("test_bot")}
     assert words == {
         **{f"test_bot.py::test_bot[{n}-{c}]": "passed" for n in range(3) for c in "ab"},
@@ -256,14 +255,16 @@ async def test_fixture(verica, word):
 """
 
 
-@pytest.mark.parametrize("plugins", [[], ["asyncio"]], ids=["anyio alone", "beside strict asyncio"])
+@pytest.mark.parametrize("plugins", [["anyio"], ["anyio", "asyncio"]], ids=["anyio alone", "beside strict asyncio"])
 def test_anyio(suite: Suite, plugins: list[str]) -> None:
-    suite.file("pytest.ini", "[pytest]\n" + ("asyncio_default_fixture_loop_scope = function\n" if plugins else ""))
+    suite.file(
+        "pytest.ini", "[pytest]\n" + ("asyncio_default_fixture_loop_scope = function\n" if "asyncio" in plugins else "")
+    )
     source = ASYNC.replace("asyncio.sleep", "anyio.sleep").replace(
         "import asyncio", "import anyio\npytestmark = pytest.mark.anyio"
     )
     suite.file("test_bot.py", TEST + source + "\n@pytest.fixture\ndef anyio_backend():\n    return 'asyncio'\n")
-    run = suite.run(plugins=plugins, new_process=True)
+    run = suite.run(plugins=plugins)
     assert set(run.words.values()) == {"passed", "error"} and len(run.words) == 10
     assert [name for name, word in run.words.items() if word == "error"] == [
         f"test_bot.py::test_crash[row-0001-{c}]" for c in "ab"
@@ -272,7 +273,7 @@ def test_anyio(suite: Suite, plugins: list[str]) -> None:
 
 
 def test_everything_at_once(suite: Suite) -> None:
-    """As in a project that has them all, with strict warnings."""
+    """As in a project that has them all but hypothesis, whose plugin warns of other packages; with strict warnings."""
     for module in ("pytest_randomly", "pytest_rerunfailures", "pytest_timeout", "pytest_html", "pytest_asyncio"):
         pytest.importorskip(module)
     ini = "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\nfilterwarnings = error\n"
@@ -281,7 +282,7 @@ def test_everything_at_once(suite: Suite) -> None:
     )
     suite.eval(cases=CASES, criteria=TWO, gate=0.5)
     suite.file("test_bot.py", TEST + MARKED)
-    run = suite.run("-n2", "--junit-xml=junit.xml", plugins=["randomly", "rerunfailures", "asyncio"])
+    run = suite.run("-n2", "--junit-xml=junit.xml", plugins=OTHER_PLUGINS[:-1], new_process=True)
     assert run.exit == 0, run.out
     assert len(run.verdicts) == 18 + 6
     assert re.search(r"demo: 83\.3 %, 15 of 18 graded passed", run.out)

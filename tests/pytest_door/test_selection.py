@@ -83,8 +83,15 @@ def test_bot(n):
 """
 
 
-@pytest.mark.parametrize("args", ONCE_AND_MANY)
-@pytest.mark.parametrize("how", ["node ids", "last failed", "keyword"])
+@pytest.mark.parametrize(
+    ("how", "args"),
+    [
+        ("node ids", ()),
+        ("keyword", ()),
+        ("last failed", ()),
+        pytest.param("last failed", ("-n2",), marks=pytest.mark.slow),
+    ],
+)
 def test_whole_rows_of_a_function_are_not_its_whole_eval(suite: Suite, how: str, args: tuple[str, ...]) -> None:
     suite.file("test_bot.py", WHOLE_ROWS)
     row = [f"test_bot.py::test_bot[1-{criterion}]" for criterion in "ab"]
@@ -95,16 +102,15 @@ def test_whole_rows_of_a_function_are_not_its_whole_eval(suite: Suite, how: str,
     assert run.exit == 1
 
 
-@pytest.mark.parametrize("args", ONCE_AND_MANY)
-def test_last_failed_after_a_green_run_with_misses(suite: Suite, args: tuple[str, ...]) -> None:
+def test_last_failed_after_a_green_run_with_misses(suite: Suite) -> None:
     suite.eval(cases=CASES, gate={"pass_rate": 0.5, "max_errors": 1})
-    assert suite.run(*args).exit == 0
-    again = suite.run("--lf", *args)
+    assert suite.run().exit == 0
+    again = suite.run("--lf")
     assert set(again.verdicts) == {"demo.eval.yaml::bad::polite", "demo.eval.yaml::blank::polite"}
     assert again.verdicts["demo.eval.yaml::bad::polite"] == "failed", "looked at alone, a miss is a failure"
     suite.eval(cases=[{**case, "answer": "please"} for case in CASES], gate=0.5)
-    assert len(suite.run("--lf", *args).verdicts) == 2
-    assert len(suite.run("--lf", *args).verdicts) == 4, "nothing failed last: everything runs"
+    assert len(suite.run("--lf").verdicts) == 2
+    assert len(suite.run("--lf").verdicts) == 4, "nothing failed last: everything runs"
 
 
 def test_failed_gate_alone_reruns_its_misses(suite: Suite) -> None:
@@ -168,7 +174,7 @@ def test_only_what_was_selected_is_paid_for(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["criterion", "case", "nodes of cases", "deselect verdict"])
+@pytest.mark.parametrize("kind", ["criterion", "nodes of cases", "deselect verdict"])
 def test_only_what_was_selected_is_paid_for_by_workers(suite: Suite, fake: FakeProvider, kind: str) -> None:
     args, wanted = SELECTIONS[kind]
     paid(suite, fake, gate=0.5)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+
+from tests.pytest_door.reference_eval import command, environment
 
 pytest.importorskip("opentelemetry.sdk.trace")
 
@@ -64,8 +65,9 @@ def test_untraced(case):
 
 def run(folder: Path, *arguments: str) -> tuple[int, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--verica", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *arguments],
+        command("-p", "no:cacheprovider", *arguments),
         cwd=folder,
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=120,
@@ -132,7 +134,7 @@ class Embeds(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setenv("VERICA_TEST_KEY", "k-1")
+    monkeypatch.setenv("TEST_KEY", "k-1")
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     Embeds.asked.clear()
@@ -157,7 +159,7 @@ criteria:
     expected: "{{{{ expected }}}}"
     metric: cosine
     pass_at: 0.9
-    model: {{provider: openai_compatible, name: embed-1, credential: VERICA_TEST_KEY, base_url: "{endpoint}"}}
+    model: {{provider: openai_compatible, name: embed-1, credential: TEST_KEY, base_url: "{endpoint}"}}
 """,
     )
     for _ in range(2):

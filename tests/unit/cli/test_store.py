@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,3 +79,48 @@ def test_what_was_imported_is_found_by_a_run(run: Verica, stored: Path, tmp_path
     key = question("two").key
     assert store.get_many([key])[key].completion.text == "2"
     store.close()
+
+
+def test_prune_deletes_by_age(run: Verica, stored: Path) -> None:
+    """Of the three answers one was bought in 1970, two in 2023."""
+    store = ResponseStore(answers_path(stored))
+    store.put_many([(question("today"), replace(next(store.saved()).answer, created=time.time()))])
+    store.close()
+    old = ("store", "prune", "--root", stored, "--older-than")
+    assert run(*old, "1000w", "--dry-run").output == "1 answer would be deleted, 3 left\n"
+    assert run(*old, "1000w").output == "1 answer deleted, 3 left\n"
+    assert run(*old, "30d").output == "2 answers deleted, 1 left\n"
+    assert run(*old, "12h").output == "0 answers deleted, 1 left\n"
+
+
+def test_prune_gives_the_space_back(run: Verica, stored: Path) -> None:
+    store = ResponseStore(answers_path(stored))
+    kept = next(store.saved()).answer
+    store.put_many([(question("x" * 5000 + str(n)), replace(kept, created=1.0)) for n in range(200)])
+    store.close()
+    before = answers_path(stored).stat().st_size
+    assert run("store", "prune", "--root", stored, "--older-than", "2000w").exit_code == 0
+    assert answers_path(stored).stat().st_size < before / 5
+
+
+def test_prune_deletes_what_damage_left(run: Verica, stored: Path) -> None:
+    aside = answers_path(stored).with_name("responses.damaged-20261201-101530.sqlite")
+    aside.write_bytes(b"x")
+    assert (
+        run("store", "prune", "--damaged", "--dry-run", "--root", stored).output == f"{aside.name} would be deleted\n"
+    )
+    assert aside.exists()
+    assert run("store", "prune", "--damaged", "--root", stored).output == f"{aside.name} deleted\n"
+    assert not aside.exists() and answers_path(stored).exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "name an age (--older-than 90d)"),
+        (("--older-than", "90"), "expected an age such as 90d, 12h or 4w, found '90'"),
+    ],
+)
+def test_prune_deletes_nothing_by_chance(run: Verica, stored: Path, words: tuple[str, ...], said: str) -> None:
+    result = run("store", "prune", *words, "--root", stored)
+    assert result.exit_code == 2 and said in " ".join(result.output.split())

@@ -121,10 +121,6 @@ def test_the_four_targets(load: Load, target: str, kind: type) -> None:
             "4: `gate.pass_rate`: expected a rate above 0 and up to 1, such as 0.9, found 90; for 90 % write 0.9",
         ),
         (START + ONE + "gate: {pass_rate: 0}", "4: `gate.pass_rate`: a pass rate of 0 cannot fail"),
-        (
-            START + ONE + "gate: {\n  baseline: {max_regressions: 0}}",
-            "5: `gate.baseline`: `baseline` is not in this version yet",
-        ),
         (START + ONE + "prompt: {user: x}", "1: write a `target`, or `prompt` with `model`, not both"),
         (
             "golden_set: g.csv\n" + ONE + "prompt: {user: x}",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pytest_verica.errors import ConfigError
-from pytest_verica.graders.text import Preparation, measure
+from pytest_verica.graders.text import Preparation, measure, sentences
 from pytest_verica.output import Output, ToolCall
 
 LONG = "lorem ipsum " * 90_000  # about 1 MB
@@ -226,6 +226,30 @@ def test_length_in_each_unit(text, characters, words, lines, sentences):
         lines,
         sentences,
     ]
+
+
+PIECES = [
+    ("One is 1.5 long. Two! Three", ["One is 1.5 long.", "Two!", "Three"]),
+    ("1. First\n2. Second.\n\nThird…", ["1. First\n2. Second.", "Third…"]),
+    ('He said "No." Then he left.', ['He said "No."', "Then he left."]),
+    ("一。二！三", ["一。", "二！", "三"]),
+    ("... - ?!", []),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("text", "pieces"), PIECES)
+def test_the_sentences_that_are_counted(text, pieces):
+    assert sentences(text) == pieces
+    assert measure(text, "sentences") == len(pieces)
+
+
+@given(st.text(alphabet="aé1.?!… \n-。”)", max_size=60))
+def test_sentences_are_parts_of_the_text_in_its_order(text):
+    found, start = sentences(text), 0
+    assert len(found) == measure(text, "sentences")
+    for piece in found:
+        start = text.index(piece, start) + len(piece)
 
 
 @pytest.mark.parametrize("piece", [".", "?", " ", "\n", "a.", '."', "。", "\n "])

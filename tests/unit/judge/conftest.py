@@ -37,6 +37,34 @@ SCORE = {
     "max": 10,
     "pass_at": 6,
 }
+RUBRIC = {
+    "name": "complete",
+    "type": "rubric_model",
+    "prompt": "Answer: {{ output.text }}\nRubric:\n{{ rubric }}",
+    "model": {"provider": "scripted", "name": "judge-1"},
+    "rubric": {"greets": "The answer greets the customer.", "dated": "It names the date {{ date }}."},
+}
+PAIR = {
+    "name": "better",
+    "type": "pairwise_model",
+    "prompt": "1: {{ first }}\n2: {{ second }}",
+    "model": {"provider": "scripted", "name": "judge-1"},
+    "b": "{{ reference }}",
+    "passing": ["a"],
+}
+FAITHFUL = {
+    "type": "preset",
+    "preset": "rag/faithfulness",
+    "model": {"provider": "scripted", "name": "judge-1"},
+}
+
+COLUMNS = {
+    "question": "Where is my order?",
+    "reference": "It arrives on Friday.",
+    "contexts": ["Order 7 is on its way.", "It arrives on Friday."],
+    "date": "3 May",
+    "blank": "",
+}
 
 Scripted = str | None | Completion | Answer | Exception
 
@@ -72,8 +100,14 @@ def judge() -> Callable[..., Criterion]:
 
 @pytest.fixture(scope="session")
 def judged(judge: Callable[..., Criterion]) -> Callable[..., Grade]:
-    def run(keys: Mapping[str, Any], ask: Asked, output: str | None = "Dear customer", **more: Any) -> Grade:
-        case = Case("row-0001", {"question": "Where is my order?", "blank": ""})
+    def run(
+        keys: Mapping[str, Any],
+        ask: Asked,
+        output: str | None = "Dear customer",
+        columns: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Grade:
+        case = Case("row-0001", {**COLUMNS, **(columns or {})})
         return asyncio.run(judge(keys, **more).judge(case, Output(output), ask))
 
     return run

@@ -13,7 +13,7 @@ from pytest_verica.errors import ProviderError
 from pytest_verica.judge.registry import KINDS
 from pytest_verica.request import Message
 from pytest_verica.usage import Usage
-from tests.unit.judge.conftest import LABEL, SCORE, Asked
+from tests.unit.judge.conftest import FAITHFUL, LABEL, PAIR, RUBRIC, SCORE, Asked
 
 GOOD = '{"reasoning": "It greets.", "label": "good"}'
 BAD = '{"reasoning": "It is rude.", "label": "bad"}'
@@ -310,6 +310,12 @@ WRITTEN = [
     LABEL,
     {**LABEL, "prompt": {"messages": [{"role": "user", "content": "x"}]}},
     SCORE,
+    RUBRIC,
+    {**RUBRIC, "scale": ["a", "b", "c"], "met_from": "b", "pass": {"min": 1}},
+    PAIR,
+    {**PAIR, "a": "{{ x }}", "b": {"report": "base.json", "eval": "bot"}, "ties": False},
+    FAITHFUL,
+    {**FAITHFUL, "prompt": "{{ answer }}", "pass_at": 0.5, "contexts": "chunks", "samples": 3},
 ]
 
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from pytest_verica.completion import Completion
 from pytest_verica.judge.verdict import verdict_schema
+from pytest_verica.providers.anthropic import VERSION
 from pytest_verica.providers.messages_wire import plain_schema, read_completion, request_body
 from pytest_verica.providers.registry import PROVIDERS
 from pytest_verica.request import AnswerSchema, Message, ModelSpec
@@ -60,6 +61,10 @@ def answer(*content: dict[str, Any], stop: str = "end_turn", **more: Any) -> dic
 
 def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words, "citations": None}
+
+
+def of_no_sdk(sent: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in sent.items() if not name.startswith("x-stainless-")}
 
 
 # What an eval asks, and the same call as a user of the SDK would write it.
@@ -153,8 +158,9 @@ def test_a_request_is_what_the_sdk_sends(fake: FakeProvider, asked: dict[str, An
 
     theirs = sent_by_sdk(fake, answer(text("hi")), by_sdk)
     same_body(ours, theirs)
-    assert headers(ours) == headers(theirs)
-    assert "anthropic-version" in headers(ours)
+    # The SDK is not loaded, and not named; the rest is the same, the version of the API before all.
+    assert headers(ours) == {**of_no_sdk(headers(theirs)), "user-agent": "pytest-verica"}
+    assert headers(ours)["anthropic-version"] == VERSION
 
 
 def test_the_reasoning_is_asked_for_before_the_verdict() -> None:
@@ -323,7 +329,9 @@ def test_models_are_listed_page_by_page(fake: FakeProvider) -> None:
 def test_the_key_named_is_the_key_sent(fake: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "another-key")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "another-token")
-    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Team: qa\nAuthorization: Bearer a-third\nX-Api-Key: a-fourth")
+    monkeypatch.setenv(
+        "ANTHROPIC_CUSTOM_HEADERS", "X-Team: qa\nAuthorization: Bearer a-third\nX-Api-Key: a-fourth\nodd"
+    )
     sent = headers(sent_by_us(fake, request("anthropic", MODEL, fake.root), answer(text("hi"))))
     assert sent["authorization"] == f"Bearer {KEY}" and sent["x-team"] == "qa" and "x-api-key" not in sent
 

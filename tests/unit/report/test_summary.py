@@ -98,9 +98,9 @@ COSTS: list[tuple[list[Record], tuple[str | None, str | None, str | None, str | 
     ([case(1, **reused(None) | {"cost": "0"})], ("0", "0", "0", None, None), ()),
     # One bought (0.02), one reused (0.04): 0.03 a case.
     ([case(1, cost="0.02"), case(2, **reused("0.04") | {"cost": "0"})], ("0.02", "0", "0.02", "0.03", "0.04"), ()),
-    # A whole verdict of an earlier run: that run paid.
+    # A whole verdict of an earlier run: that run paid, as the verdict itself says.
     (
-        [case(1), verdict(1, "tone", "pass", taken_from="20261101", **judged())],
+        [case(1), verdict(1, "tone", "pass", taken_from="20261101", **judged("0"))],
         ("0.01", "0", "0.01", "0.01", "0"),
         (),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import subprocess
 import sys
@@ -39,38 +40,67 @@ def _scribble(start: int, length: int) -> Callable[[bytes], bytes]:
     return lambda data: data[:start] + b"\xa5" * length + data[start + length :]
 
 
-DAMAGE: dict[str, Callable[[bytes], bytes]] = {
-    "no database at all": lambda data: b"this is no database, but a note " * 40,
-    "cut after 10 bytes": lambda data: data[:10],
-    "cut after the header": lambda data: data[:100],
-    "cut after a page": lambda data: data[:4096],
-    "cut in the middle": _cut(0.5),
-    "cut near the end": _cut(0.97),
-    "the last byte missing": lambda data: data[:-1],
-    "scribbled header": _scribble(20, 60),
-    "scribbled schema": _scribble(100, 3000),
-    "scribbled pages": _scribble(8192, 30000),
-    "a letter of an answer": _flip(b'"text":"' + REQUESTS[7].key.encode()),
-    "a byte that is no text": lambda data: data.replace(b'"model":"m-1-2026"', b'"model":"\xff-1-2026"'),
+NONE = range(1)
+DAMAGE: dict[str, tuple[Callable[[bytes], bytes], range]] = {
+    "no database at all": (lambda data: b"this is no database, but a note " * 40, NONE),
+    "cut after 10 bytes": (lambda data: data[:10], NONE),
+    "cut after the header": (lambda data: data[:100], NONE),
+    "cut after a page": (lambda data: data[:4096], NONE),
+    "cut in the middle": (_cut(0.5), range(20, 31)),
+    "cut near the end": (_cut(0.97), range(50, 60)),
+    "the last byte missing": (lambda data: data[:-1], range(55, 60)),
+    "scribbled header": (_scribble(20, 60), NONE),
+    "scribbled schema": (_scribble(100, 3000), NONE),
+    "scribbled pages": (_scribble(8192, 30000), range(30, 55)),
+    "a letter of an answer": (_flip(b'"text":"' + REQUESTS[7].key.encode()), range(59, 60)),
+    "a byte that is no text": (
+        lambda data: data.replace(b'"model":"m-1-2026"', b'"model":"\xff-1-2026"', 3),
+        range(57, 58),
+    ),
 }
+"""What happens to the file, and how many of its 60 answers are kept (where pages are lost, SQLite's layout decides)."""
 
 
 @pytest.mark.parametrize("name", DAMAGE)
 def test_damage_is_set_aside(path: Path, name: str) -> None:
-    damaged = DAMAGE[name](path.read_bytes())
+    """What can still be read is kept: an answer was paid for."""
+    damage, kept = DAMAGE[name]
+    damaged = damage(path.read_bytes())
     path.write_bytes(damaged)
     store = ResponseStore(path)
-    for request in REQUESTS:
-        for found in store.get_many([request.key]).values():
-            assert found == answer(request.key)
-    store.put_many([(REQUESTS[0], answer("new"))])
-    assert store.get_many([REQUESTS[0].key]) == {REQUESTS[0].key: answer("new")}
-    assert store.count() == 1
+    found = [store.get_many([request.key]) for request in REQUESTS]
+    assert all(each in ({}, {request.key: answer(request.key)}) for request, each in zip(REQUESTS, found, strict=True))
+    # An answer that was asked for before the damage was seen counts as kept too.
+    count = store.count()
+    assert count in kept
     assert len(store.warnings) == 1
+    assert store.warnings[0].endswith(f"({count})" if count else "a new one begun")
     (aside,) = path.parent.glob("responses.damaged-*.sqlite")
     assert aside.name in store.warnings[0] and "damaged" in store.warnings[0]
     assert aside.read_bytes() == damaged
+    store.put_many([(REQUESTS[0], answer("new"))])
+    assert store.get_many([REQUESTS[0].key]) == {REQUESTS[0].key: answer("new")}
     store.close()
+
+
+def test_cut_at_fifty_random_bytes(path: Path) -> None:
+    """Set aside or sound: whatever is given back is what was stored, and what the database still held is kept."""
+    whole = path.read_bytes()
+    lengths = random.Random(50).sample(range(1, len(whole)), 50)
+    kept = []
+    for number, length in enumerate(lengths):
+        cut = path.with_name(f"cut{number}") / path.name
+        cut.parent.mkdir()
+        cut.write_bytes(whole[:length])
+        store = ResponseStore(cut)
+        found = store.get_many([request.key for request in REQUESTS])
+        assert found == {key: answer(key) for key in found}
+        assert len(store.warnings) == 1
+        store.put_many([(request, answer(request.key)) for request in REQUESTS])
+        assert store.get_many([request.key for request in REQUESTS]) == {r.key: answer(r.key) for r in REQUESTS}
+        kept.append((length, len(found)))
+        store.close()
+    assert max(found for _, found in kept) > 20, "most of a store that was cut at its end is kept"
 
 
 @pytest.mark.parametrize("size", range(0, 8192, 397))
@@ -86,7 +116,7 @@ def test_cut_anywhere_in_the_first_pages(path: Path, size: int) -> None:
 
 
 def test_found_while_writing(path: Path) -> None:
-    path.write_bytes(DAMAGE["scribbled pages"](path.read_bytes()))
+    path.write_bytes(DAMAGE["scribbled pages"][0](path.read_bytes()))
     store = ResponseStore(path)
     for request in REQUESTS:
         store.put_many([(request, answer(request.key))])
@@ -103,7 +133,7 @@ def test_another_process_that_has_it_open_goes_on_with_the_new_one(path: Path) -
     connection.commit()
     connection.close()
     assert one.get_many([REQUESTS[5].key]) == {}
-    assert len(one.warnings) == 1
+    assert len(one.warnings) == 1 and one.count() == 59
     one.put_many([(REQUESTS[5], answer("new"))])
     assert two.get_many([REQUESTS[5].key]) == {REQUESTS[5].key: answer("new")}
     assert two.warnings == []

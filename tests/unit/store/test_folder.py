@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_verica.errors import StoreError
-from pytest_verica.store.folder import RunFolder, answers_path, new_run_id, run_ids
+from pytest_verica.store.folder import RunFolder, answers_path, new_run_id, run_ids, run_numbers
 
 
 def test_ids_sort_by_time_and_differ() -> None:
@@ -23,7 +23,7 @@ def test_a_run_has_its_folder_out_of_version_control(tmp_path: Path) -> None:
     assert folder.path == tmp_path / ".verica" / "runs" / "20261201-101530-4f2a"
     assert folder.path.is_dir()
     assert (folder.journal.parent, folder.report.parent) == (folder.path, folder.path)
-    assert [entry.name for entry in sorted((tmp_path / ".verica").iterdir())] == [".gitignore", "runs"]
+    assert [entry.name for entry in sorted((tmp_path / ".verica").iterdir())] == [".gitignore", "numbers", "runs"]
     assert (tmp_path / ".verica" / ".gitignore").read_text() == "*\n"
     assert answers_path(tmp_path).parent == tmp_path / ".verica"
 
@@ -57,3 +57,26 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, block: str) -> None:
     (tmp_path / block).write_text("in the way")
     with pytest.raises(StoreError, match="the run"):
         RunFolder.create(tmp_path)
+
+
+def test_numbers_are_in_order_of_launch_and_never_given_twice(tmp_path: Path) -> None:
+    assert run_numbers(tmp_path) == {}
+    first, second = (RunFolder.create(tmp_path) for _ in range(2))
+    first.path.rmdir()
+    third = RunFolder.create(tmp_path, "20261201-101530-4f2a")
+    assert {second.id: 2, third.id: 3}.items() <= run_numbers(tmp_path).items()
+
+
+def test_two_processes_do_not_get_one_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = RunFolder.create(tmp_path)
+    monkeypatch.setattr("pytest_verica.store.folder._numbers", lambda root: [])  # as seen before the other took it
+    two = RunFolder.create(tmp_path)
+    monkeypatch.undo()
+    assert run_numbers(tmp_path) == {one.id: 1, two.id: 2}
+
+
+def test_a_run_whose_number_cannot_be_written_is_a_run(tmp_path: Path) -> None:
+    (tmp_path / ".verica").mkdir()
+    (tmp_path / ".verica" / "numbers").write_text("in the way")
+    assert RunFolder.create(tmp_path).path.is_dir()
+    assert run_numbers(tmp_path) == {}

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from pytest_verica.store.responses import ResponseStore
 from tests.unit.store.answers import answer, question
 
@@ -29,9 +31,13 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def test_four_processes_buy_every_answer_once(tmp_path: Path) -> None:
-    path, questions = tmp_path / "responses.sqlite", 200
-    receipts = [tmp_path / f"bought-{number}" for number in range(4)]
+@pytest.mark.parametrize(
+    ("count", "questions"), [(3, 200), pytest.param(8, 2000, marks=pytest.mark.slow)], ids=["three", "eight"]
+)
+def test_processes_buy_every_answer_once(tmp_path: Path, count: int, questions: int) -> None:
+    """All want all of them, each in an order of its own; none ever finds the database locked."""
+    path = tmp_path / "responses.sqlite"
+    receipts = [tmp_path / f"bought-{number}" for number in range(count)]
     processes = [_start("buy", path, receipt, receipt.name, str(questions)) for receipt in receipts]
     for process in processes:
         _, said = process.communicate(timeout=120)
