@@ -100,9 +100,7 @@ class Launch:
             uses = [use for use in uses if use not in free]
         else:
             for name in dict.fromkeys(str(use.model) for use in free):
-                warn(
-                    self._config, f"no price is known for {name}: its cost is in no sum; give it in verica_prices"
-                )
+                warn(self._config, f"no price is known for {name}: its cost is in no sum; give it in verica_prices")
         within = min(LONGEST_LOOK_S, self._settings.request_timeout)
         return await look(uses, self._answering.providers, caller.endpoints, caller.ask, within_s=within)
 
