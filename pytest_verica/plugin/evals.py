@@ -98,8 +98,7 @@ class Evals:
         problems: list[Problem] = []
         ready: Eval | None = None
         try:
-            ready, unfit = self._fitted(spec, golden, eval_id, test is not None)
-            problems += unfit
+            ready, problems = self._fitted(spec, golden, eval_id, test is not None)
         except ConfigError as error:
             problems += error.problems
         # In a replay nothing is called, so no key is needed.
