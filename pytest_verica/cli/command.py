@@ -9,7 +9,9 @@ import click
 from pytest_verica.cli.formula import formula
 from pytest_verica.cli.grade import grade
 from pytest_verica.cli.graders import graders
+from pytest_verica.cli.models import models
 from pytest_verica.cli.presets import presets
+from pytest_verica.cli.providers import providers
 from pytest_verica.cli.schema import schema
 from pytest_verica.cli.store import store
 from pytest_verica.errors import VericaError
@@ -35,5 +37,7 @@ verica.add_command(formula)
 verica.add_command(grade)
 verica.add_command(graders)
 verica.add_command(presets)
+verica.add_command(models)
+verica.add_command(providers)
 verica.add_command(schema)
 verica.add_command(store)

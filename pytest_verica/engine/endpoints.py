@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pytest_verica.engine.budget import Budget
 from pytest_verica.engine.limits import CallOutcome, Limiter
@@ -65,6 +65,13 @@ class Made(Generic[T]):
     seconds: float
 
 
+@dataclass
+class _Bill:
+    """cost: USD paid for an attempt, None where not known, as for one that was cancelled on its way."""
+
+    cost: Decimal | None = None
+
+
 class Endpoints:
     """The doors of a run, opened when first needed, each with its limiter."""
 
@@ -100,39 +107,45 @@ class Endpoints:
         await turn(limiter.acquire(call.tokens))
         outcome: CallOutcome = "other"
         used = 0
-        self.in_flight += 1
         try:
-            entered = self._enter(call, attempt)
-            started = time.perf_counter()
-            try:
+            async with self._paid(call, attempt) as bill:
+                started = time.perf_counter()
                 answer = await call.make(self.provider(call.model))
-            except ProviderError as error:
-                self._settle(entered, Decimal(0))
-                if error.kind == "rate_limit":
-                    outcome = "limited"
-                    limiter.pause(min(error.retry_after_s or 0.0, self._settings.retry.max_wait_s))
-                raise
+                bill.cost = call.cost_of(answer)
             outcome = "ok"
             tokens = call.tokens_of(answer)
             used = call.tokens if tokens is None else tokens
-            self._settle(entered, call.cost_of(answer))
             return Made(answer, attempt, time.perf_counter() - started)
+        except ProviderError as error:
+            if error.kind == "rate_limit":
+                outcome = "limited"
+                limiter.pause(min(error.retry_after_s or 0.0, self._settings.retry.max_wait_s))
+            raise
         finally:
-            self.in_flight -= 1
             limiter.settle(call.tokens, used)
             limiter.release(outcome)
 
-    def _enter(self, call: Call[T], attempt: int) -> Decimal:
+    @contextlib.asynccontextmanager
+    async def _paid(self, call: Call[Any], attempt: int) -> AsyncIterator[_Bill]:
+        """Around one attempt: it is counted, and paid for out of the budget."""
         budget = self._settings.budget
-        entered = Decimal(0) if budget is None else budget.enter(call.model, call.expected, attempt - 1)
+        reserved = Decimal(0)
+        if budget is not None:
+            reserved = await turn(budget.enter(call.model, call.expected, attempt - 1, lambda: self.in_flight > 0))
         meter = METER.get()
         if meter is not None:
             meter.attempts += 1
-        return entered
-
-    def _settle(self, entered: Decimal, cost: Decimal | None) -> None:
-        if self._settings.budget is not None:
-            self._settings.budget.settle(entered, cost)
+        bill = _Bill()
+        self.in_flight += 1
+        try:
+            yield bill
+        except ProviderError:
+            bill.cost = Decimal(0)
+            raise
+        finally:
+            self.in_flight -= 1
+            if budget is not None:
+                budget.settle(reserved, bill.cost)
 
     def limiter(self, model: ModelSpec) -> Limiter:
         """The limiter of a model's endpoint."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -198,11 +198,7 @@ def _target_problems(spec: EvalSpec, golden: GoldenSet) -> list[Problem]:
 
 def _model_problems(spec: EvalSpec, needs_credential: NeedsCredential) -> list[Problem]:
     problems: list[Problem] = []
-    models: list[tuple[Location, Any]] = [(("model",), spec.config.model)]
-    models += [(("criteria", i, "model"), getattr(c, "model", None)) for i, c in enumerate(spec.config.criteria)]
-    for location, model in models:
-        if model is None:
-            continue
+    for location, model in _models(spec):
         place = spec.place(location)
         if model.provider not in needs_credential:
             hint = nearest(model.provider, needs_credential)
@@ -215,11 +211,30 @@ def _model_problems(spec: EvalSpec, needs_credential: NeedsCredential) -> list[P
     return problems
 
 
-def missing_credentials(ready: Eval) -> list[str]:
-    """Sentences for each environment variable that this eval's models name and that is not set."""
-    models = [ready.model, *(getattr(c.grader, "model", None) for c in ready.criteria)]
+def secret_variables(spec: EvalSpec) -> list[str]:
+    """The environment variables that hold keys, or may, for this eval."""
+    target = spec.config.target
+    names = [model.credential for _, model in _models(spec) if model.credential is not None]
+    return names + (list(target.http.environment()) if isinstance(target, HttpTarget) else [])
+
+
+def missing_credentials(spec: EvalSpec) -> list[Problem]:
+    """Each environment variable that this eval's models name and that is not set, where it is named."""
     return [
-        f"the environment variable {model.credential} is not set; {model} needs it"
-        for model in models
-        if model is not None and model.credential is not None and not os.environ.get(model.credential)
+        Problem(
+            f"the environment variable {model.credential} is not set; {model.provider}/{model.name} needs it",
+            spec.place((*location, "credential")),
+        )
+        for location, model in _models(spec)
+        if model.credential is not None and not os.environ.get(model.credential)
     ]
+
+
+def _models(spec: EvalSpec) -> Iterator[tuple[Location, Any]]:
+    """The models that an eval names, and where."""
+    if spec.config.model is not None:
+        yield ("model",), spec.config.model
+    for index, criterion in enumerate(spec.config.criteria):
+        model = getattr(criterion, "model", None)
+        if model is not None:
+            yield ("criteria", index, "model"), model

@@ -20,7 +20,7 @@ from pytest_verica.evals.target import TargetConfig
 class PythonRows(Strict):
     """A golden set made by Python: an iterable of mappings, or a callable that returns one."""
 
-    python: str = Field(pattern=r"^[\w.]+:[\w.]+$", description="module:rows")
+    python: str = Field(pattern=r"^[\w.]+:[\w.]+$", description="module:rows, such as shop.data:rows")
 
 
 class EvalConfig(Strict):

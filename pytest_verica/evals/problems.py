@@ -44,8 +44,17 @@ def _message(item: Any, keys: Location, around: Any) -> str:
         return f"unknown key `{shown}`; {nearest(str(keys[-1]), known)}known keys: {', '.join(known)}"
     if item["type"] == "missing":
         return f"`{shown}` is missing"
+    if item["type"] == "string_pattern_mismatch" and (shape := _shape(around, keys[-1])) is not None:
+        return f"`{shown}`: write {shape}"
     message = item["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     return f"`{shown}`: {message[:1].lower()}{message[1:]}" if shown else message
+
+
+def _shape(model: Any, key: int | str) -> str | None:
+    """What is to be written, where a field's description shows it: better than the pattern that it has to fit."""
+    field = model.model_fields.get(key) if _is_model(model) else None
+    shape = "" if field is None else field.description or ""
+    return shape if "such as" in shape else None
 
 
 def _end(message: str) -> str:

@@ -36,7 +36,7 @@ class RecordTarget(Strict):
 class PythonTarget(Strict):
     """A callable, sync or async, that takes the case or its columns by parameter name."""
 
-    python: str = Field(pattern=r"^[\w.]+:[\w.]+$", description="module:function")
+    python: str = Field(pattern=r"^[\w.]+:[\w.]+$", description="module:function, such as shop.bot:answer")
     timeout: float = Field(600, gt=0, description="Seconds for one case.")
 
 

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import pytest
 
-from pytest_verica.engine.budget import Budget
-from pytest_verica.engine.caller import Caller
-from pytest_verica.engine.endpoints import CallSettings
-from pytest_verica.engine.engine import Engine
-from pytest_verica.engine.overrides import Overrides
-from pytest_verica.engine.retry import RetryPolicy
 from pytest_verica.errors import VericaError
 from pytest_verica.evals.load import is_eval_file
+from pytest_verica.plugin.answering import Answering
 from pytest_verica.plugin.bench import Bench
 from pytest_verica.plugin.controller import Controller
 from pytest_verica.plugin.evals import Evals
@@ -27,18 +20,8 @@ from pytest_verica.plugin.recording import Recording
 from pytest_verica.plugin.reports import Reports
 from pytest_verica.plugin.roles import Role, role_of
 from pytest_verica.plugin.running import Running
-from pytest_verica.plugin.settings import Settings, read_settings
+from pytest_verica.plugin.settings import read_settings
 from pytest_verica.plugin.terminal import Terminal
-from pytest_verica.pricing import Prices
-from pytest_verica.providers.protocol import ProviderKind
-from pytest_verica.request import ModelSpec
-from pytest_verica.store.export import RecordedAnswers
-from pytest_verica.store.folder import answers_path
-from pytest_verica.store.ledger import SharedLedger
-from pytest_verica.store.responses import ResponseStore
-from pytest_verica.store.saved import SavedAnswer
-
-CASES_AHEAD_PER_CALL = 2
 
 
 def activate(config: pytest.Config) -> None:
@@ -72,92 +55,6 @@ def activate(config: pytest.Config) -> None:
         register(controller, "verica-controller")
         in_flight = (lambda: running.in_flight) if role.runs else None
         register(Terminal(config, settings, controller, in_flight), "verica-terminal")
-
-
-class Answering:
-    """Makes the engine, when the first verdict needs it."""
-
-    def __init__(self, config: pytest.Config, settings: Settings, role: Role, evals: Evals) -> None:
-        self._config = config
-        self._settings = settings
-        self._role = role
-        self._evals = evals
-        self._recorded: list[RecordedAnswers] = []
-        self.prices = Prices()
-
-    @property
-    def providers(self) -> Mapping[str, ProviderKind]:
-        return self._evals.providers
-
-    def has_answers(self, model: ModelSpec) -> bool:
-        """Whether any answer of a model is stored, or may be among those that were recorded."""
-        return bool(self._recorded) or bool(self.latest(model, 1))
-
-    def latest(self, model: ModelSpec, limit: int) -> list[SavedAnswer]:
-        """Its stored answers that were bought last."""
-        store = ResponseStore(answers_path(self._config.rootpath))
-        try:
-            return store.latest(model.provider, model.base_url, model.name, limit)
-        finally:
-            store.close()
-
-    def prepare(self) -> None:
-        """Reads the recorded answers and the prices.
-
-        Raises:
-            ConfigError, StoreError: a file of them is wrong.
-        """
-        self._recorded = [RecordedAnswers(path) for path in self._settings.recorded]
-        more = [row for rows in self._config.hook.pytest_verica_prices() for row in rows]
-        self.prices = Prices.load(self._settings.prices).extended(more, "pytest_verica_prices")
-
-    def __call__(self) -> Engine:
-        share = self._role.share
-        return Engine(
-            self.make_caller,
-            # A case's time runs while it waits for its turn: few calls at once, few cases ahead.
-            window=CASES_AHEAD_PER_CALL * share + 2,
-            local_concurrency=share,
-            overrides=_overrides(self._config.hook),
-        )
-
-    def make_caller(self) -> Caller:
-        """The way to the models; of one event loop."""
-        settings = self._settings
-        return Caller(
-            self._evals.providers,
-            ResponseStore(answers_path(self._config.rootpath)),
-            self._recorded,
-            self.prices,
-            CallSettings(
-                mode="replay" if settings.replay else "fresh" if settings.fresh else "reuse",
-                started=self._role.started,
-                concurrency=self._role.share,
-                request_timeout_s=settings.request_timeout,
-                retry=RetryPolicy(settings.max_attempts, settings.max_wait),
-                processes=self._role.processes,
-                budget=self._budget,
-            ),
-        )
-
-    @cached_property
-    def _budget(self) -> Budget | None:
-        """One for what is asked before launch and after."""
-        role = self._role
-        if role.budget is None:
-            return None
-        return Budget(role.budget, None if role.ledger is None else SharedLedger(role.ledger))
-
-
-def _overrides(hook: Any) -> Overrides:
-    """The users' hooks, where there are any: they are asked for every output and every verdict."""
-    sample, grade = hook.pytest_verica_sample, hook.pytest_verica_grade
-    return Overrides(
-        (lambda ready, case: sample(eval=ready, case=case)) if sample.get_hookimpls() else None,
-        (lambda criterion, case, output: grade(criterion=criterion, case=case, output=output))
-        if grade.get_hookimpls()
-        else None,
-    )
 
 
 class Active:
@@ -195,6 +92,7 @@ class Active:
             self._launch.jobs = lambda: self._running.jobs(session.items)
             if not session.testsfailed or session.config.option.continue_on_collection_errors:
                 self._launch.check()
+        self._role.listen(session, self._running.stop)
         self._running.upcoming = lambda: self._role.upcoming(session)
 
     @pytest.hookimpl(tryfirst=True)
@@ -204,6 +102,9 @@ class Active:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         self._running.close()
+
+    def pytest_unconfigure(self) -> None:
+        self._evals.log_guard.remove()
 
     def bench(self, item: pytest.Function) -> Bench:
         """What the `verica` fixture gives to a test."""

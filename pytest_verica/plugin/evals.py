@@ -14,7 +14,7 @@ import pytest
 
 from pytest_verica.case import Case
 from pytest_verica.engine.parameters import fitted
-from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials
+from pytest_verica.engine.plan import Eval, load_golden, make_eval, missing_credentials, secret_variables
 from pytest_verica.errors import ConfigError, Place, Problem
 from pytest_verica.evals.config import EvalSpec
 from pytest_verica.evals.load import criterion_id, load_eval
@@ -24,6 +24,7 @@ from pytest_verica.graders.kinds import Configs
 from pytest_verica.graders.protocol import GraderKind
 from pytest_verica.judge.registry import KINDS
 from pytest_verica.plugin.settings import Settings
+from pytest_verica.providers.log_guard import LogGuard
 from pytest_verica.providers.protocol import ProviderKind
 from pytest_verica.providers.registry import PROVIDERS
 from pytest_verica.report.gate import check_gate
@@ -40,6 +41,7 @@ class Evals:
         self._replaced: set[str] = set()
         self._planned: dict[str, int] = {}
         self.by_id: dict[str, Eval] = {}
+        self.log_guard = LogGuard()
         self.kinds: Mapping[str, GraderKind] = KINDS.extended(_registered(config.hook.pytest_verica_graders()))
         self.providers: Mapping[str, ProviderKind] = {
             **PROVIDERS,
@@ -68,14 +70,21 @@ class Evals:
         spec = self._as_set(spec)
         for warning in golden.warnings:
             warnings.warn(pytest.PytestWarning(f"{eval_id}: {warning}"), stacklevel=2)
-        ready, problems = self._fitted(spec, golden, eval_id, function)
-        problems += [Problem(text, spec.place(("model",))) for text in self._missing_credentials(ready)]
-        problems += self._gate_problems(spec, ready)
-        twin = next((e for e in self.by_id.values() if e.config.name == ready.config.name and e.id != eval_id), None)
+        problems: list[Problem] = []
+        ready: Eval | None = None
+        try:
+            ready = self.ready(spec, golden, eval_id, function=function)
+        except ConfigError as error:
+            problems += error.problems
+        # In a replay nothing is called, so no key is needed.
+        problems += [] if self._settings.replay else missing_credentials(spec)
+        problems += self._gate_problems(spec, golden)
+        name = spec.config.name
+        twin = next((e for e in self.by_id.values() if e.config.name == name and e.id != eval_id), None)
         if twin is not None:
-            message = f"two evals are named {ready.config.name!r}; the other is {twin.id}: names are unique in a run"
+            message = f"two evals are named {name!r}; the other is {twin.id}: names are unique in a run"
             problems.append(Problem(message, spec.place(("name",))))
-        if problems:
+        if problems or ready is None:
             raise ConfigError(problems)
         self.by_id[eval_id] = ready
         cases = len(ready.golden) if whole else len(self.cases_of(ready))
@@ -88,18 +97,19 @@ class Evals:
         Raises:
             ConfigError: everything that is wrong with it.
         """
-        ready, problems = self._fitted(spec, golden, eval_id, function)
+        self.log_guard.hide(secret_variables(spec))
+        made = make_eval(
+            spec,
+            golden,
+            id=eval_id,
+            kinds=self.kinds,
+            needs_credential={name: kind.needs_credential for name, kind in self.providers.items()},
+            function=function,
+        )
+        ready, problems = fitted(spec, made, self.providers, replaced=made.config.name in self._replaced)
         if problems:
             raise ConfigError(problems)
         return ready
-
-    def _fitted(self, spec: EvalSpec, golden: GoldenSet, eval_id: str, function: bool) -> tuple[Eval, list[Problem]]:
-        """An eval that can run but for what its models do not take."""
-        needs_credential = {name: kind.needs_credential for name, kind in self.providers.items()}
-        ready = make_eval(
-            spec, golden, id=eval_id, kinds=self.kinds, needs_credential=needs_credential, function=function
-        )
-        return fitted(spec, ready, self.providers, replaced=ready.config.name in self._replaced)
 
     def planned(self, ready: Eval) -> int:
         """Verdicts of the whole eval, or of the sample or shard that was asked for: what a gate is judged on."""
@@ -155,16 +165,12 @@ class Evals:
             return spec
         return EvalSpec(spec.config.model_copy(update=changes), spec.base_dir, spec.document)
 
-    def _missing_credentials(self, ready: Eval) -> list[str]:
-        # In a replay nothing is called, so no key is needed.
-        return [] if self._settings.replay else missing_credentials(ready)
-
-    def _gate_problems(self, spec: EvalSpec, ready: Eval) -> list[Problem]:
-        gate = ready.config.gate
-        if gate is None:
+    def _gate_problems(self, spec: EvalSpec, golden: GoldenSet) -> list[Problem]:
+        config = spec.config
+        if config.gate is None:
             return []
-        cases = len(ready.golden) * ready.config.repeat
-        found = check_gate(gate, {c.name: cases for c in ready.criteria}, repeat=ready.config.repeat)
+        cases = len(golden) * config.repeat
+        found = check_gate(config.gate, {c.name: cases for c in config.criteria}, repeat=config.repeat)
         return [Problem(message, spec.place(("gate",))) for message in found]
 
 

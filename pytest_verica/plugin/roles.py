@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pytest_verica.plugin.scheduler import BlockScheduling
 
 KEY = "verica"
+STOP = "verica_stop"
+"""The command by which the controller stops its workers at once; xdist's own workers would pass over it."""
 
 
 class Role:
@@ -42,6 +44,9 @@ class Role:
         self.first = True
         self._fed = False
 
+    def listen(self, session: pytest.Session, stop: Callable[[], None]) -> None:
+        """Calls `stop` where the run is to be stopped at once, though this process has not failed."""
+
     def upcoming(self, session: pytest.Session) -> Iterator[pytest.Item]:
         """The items that will run next, in order; each is told of once."""
         if not self._fed:
@@ -57,6 +62,7 @@ class ControllerRole(Role):
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         super().__init__(config, settings)
         self._configured = 0
+        self._stopped = False
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -86,12 +92,31 @@ class ControllerRole(Role):
 
     @pytest.hookimpl(tryfirst=True, optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> BlockScheduling | None:
+        self._stop_workers_at_once()
         if config.getoption("dist") != "load":
             return None
         # Deferred: xdist's own modules are needed by its controller only.
         from pytest_verica.plugin.scheduler import BlockScheduling
 
         return BlockScheduling(config, most_cases=2 * self.settings.concurrency)
+
+    def _stop_workers_at_once(self) -> None:
+        """When `-x` or `--maxfail` ends the run: xdist itself waits until each worker has done all that it was handed,
+        which here may be minutes of calls that nobody wants any more."""
+        xdist: Any = self.config.pluginmanager.get_plugin("dsession")
+        shut_down = getattr(xdist, "triggershutdown", None)
+        if shut_down is None:
+            return  # another xdist: it ends as it always does
+
+        def and_stop() -> None:
+            shut_down()
+            if xdist.shouldstop and not self._stopped:
+                self._stopped = True
+                for node in list(xdist.sched.nodes):
+                    with contextlib.suppress(OSError):  # it has just ended
+                        node.sendcommand(STOP)
+
+        xdist.triggershutdown = and_stop
 
 
 class WorkerRole(Role):
@@ -120,15 +145,34 @@ class WorkerRole(Role):
             for index in indices:
                 yield session.items[index]
 
+    def listen(self, session: pytest.Session, stop: Callable[[], None]) -> None:
+        interactor = _interactor(session)
+        handle = getattr(interactor, "handle_command", None)
+        if handle is None:
+            return  # another xdist: it ends as it always does
+
+        def or_stop(command: Any) -> None:
+            if isinstance(command, tuple) and command[0] == STOP:
+                session.shouldstop = "the run was stopped"
+                stop()
+            else:
+                handle(command)
+
+        interactor.handle_command = or_stop
+
     def _queued(self, session: pytest.Session) -> list[int]:
         if self._queue is None:
-            plugins = session.config.pluginmanager.get_plugins()
-            interactor = next((p for p in plugins if type(p).__name__ == "WorkerInteractor"), None)
-            self._queue = getattr(interactor, "torun", None)
+            self._queue = getattr(_interactor(session), "torun", None)
         if self._queue is None or not hasattr(self._queue, "lock"):
             return []  # another xdist: this worker runs without looking ahead
         with self._queue.lock() as waiting:
             return [index for index in waiting if isinstance(index, int)]
+
+
+def _interactor(session: pytest.Session) -> Any:
+    """xdist's own part in a worker."""
+    plugins = session.config.pluginmanager.get_plugins()
+    return next((plugin for plugin in plugins if type(plugin).__name__ == "WorkerInteractor"), None)
 
 
 def role_of(config: pytest.Config, settings: Settings) -> Role:

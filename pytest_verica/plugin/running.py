@@ -7,7 +7,6 @@ brings another protocol; the hooks that plugins rely on fire either way.
 from __future__ import annotations
 
 import traceback
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -22,6 +21,7 @@ from pytest_verica.grade import Grade, GradeError
 from pytest_verica.graders.criterion import Criterion
 from pytest_verica.output import output_of
 from pytest_verica.plugin.functions import capturing
+from pytest_verica.plugin.notice import warn
 from pytest_verica.plugin.recording import Recording
 from pytest_verica.plugin.reports import Reports
 from pytest_verica.plugin.ticket import Ticket, ticket_of
@@ -64,6 +64,7 @@ class Running:
         self._only_marks: bool | None = None
         self._looked_at: pytest.Collector | None = None
         self._marked = False
+        self._stopping = False
         self.upcoming: Callable[[], Iterator[pytest.Item]] = lambda: iter(())
 
     @property
@@ -83,10 +84,13 @@ class Running:
             return
         engine.close()
         for text in engine.warnings:
-            message = warnings.WarningMessage(pytest.PytestWarning(text), pytest.PytestWarning, "pytest-verica", 1)
-            self._config.hook.pytest_warning_recorded.call_historic(
-                kwargs={"warning_message": message, "when": "runtest", "nodeid": "", "location": None}
-            )
+            warn(self._config, text)
+
+    def stop(self) -> None:
+        """Ends every call at once; what is being waited for is not reported. May be called by another thread."""
+        self._stopping = True
+        if self._engine is not None:
+            self._engine.close()
 
     def select(self, items: list[pytest.Item]) -> dict[str, int]:
         """Learns which verdicts were selected: nothing else is sampled or judged. Returns their number per eval."""
@@ -237,6 +241,9 @@ class Running:
         if call is None or call.excinfo is None:
             grades: list[Grade] = []
             call = pytest.CallInfo.from_call(lambda: grades.append(self._grade(item, ticket)), "call", _THROUGH)
+            if self._stopping:
+                hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=location)
+                return
             if grades and grades[0].passed is not True:
                 call = pytest.CallInfo.from_call(lambda: self._reports.raise_if_bad(grades[0]), "call")
         report = hook.pytest_runtest_makereport(item=item, call=call)

@@ -11,7 +11,7 @@ from pytest_verica.embedding import EmbeddingRequest
 from pytest_verica.engine.expectation import CHARACTERS_PER_TOKEN, Expectation, characters_of, guess
 from pytest_verica.engine.plan import Eval, Job
 from pytest_verica.output import Output
-from pytest_verica.preflight.rehearsal import SAMPLING, Known, Part, Rehearsal, cases_of
+from pytest_verica.preflight.rehearsal import SAMPLING, Known, Part, Rehearsal, cases_of, stand_in
 from pytest_verica.pricing import Prices
 from pytest_verica.request import ModelSpec, Request
 from pytest_verica.usage import Usage
@@ -25,8 +25,7 @@ class PartEstimate:
     """One part of an eval: its outputs, or one criterion.
 
     calls: to be made; stored: questions that stored answers answer; learned: answers that the tokens were learned from,
-    0 where they are guessed; cost: USD, None where the price is unknown; unpriced: whether calls are to be made whose
-    price is not known.
+    0 where they are guessed; cost: USD, None where the price is unknown.
     """
 
     eval: str
@@ -43,7 +42,7 @@ class PartEstimate:
 @dataclass(frozen=True)
 class Estimate:
     """parts: in the order of the run; unknown_outputs: evals whose outputs their own code makes: what that code calls
-    is not known here, and what judges read is guessed; no_text: cases whose output was made up."""
+    is not known here, and what judges read is guessed."""
 
     parts: tuple[PartEstimate, ...]
     unknown_outputs: tuple[str, ...] = ()
@@ -95,8 +94,9 @@ async def estimate(jobs: Iterable[Job], known: Known, earlier: Earlier, prices: 
         # The outputs first: what is known of their length afterwards tells the length of those that are made up.
         length = counting.length_of_output(ready)
         for job, output in zip(found, outputs, strict=True):
-            made_up = output is None or (output.calls and not output.reused)
-            await rehearsal.grades(job, Output("x" * length) if output is None or made_up else output)
+            if output is None or (output.calls and not output.reused):
+                output = Output(stand_in(repr(job.key), length))
+            await rehearsal.grades(job, output)
     return Estimate(tuple(part.finished(prices) for part in counting.parts.values()), tuple(unknown))
 
 

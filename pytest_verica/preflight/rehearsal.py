@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, Protocol
 
+from pytest_verica.canonical import content_hash
 from pytest_verica.completion import Answer, Completion, StoredAnswer
 from pytest_verica.embedding import Embedding, EmbeddingRequest
 from pytest_verica.engine.plan import Eval, Job
 from pytest_verica.engine.sampling import make_sampler
-from pytest_verica.errors import ProviderError, VericaError
+from pytest_verica.errors import VericaError
 from pytest_verica.evals.target import HttpTarget, PythonTarget
 from pytest_verica.output import Output
 from pytest_verica.providers.http_endpoint import HttpEndpoint
@@ -19,6 +20,8 @@ from pytest_verica.request import Request
 
 SAMPLING = None
 """The part that produces outputs; the others are the criteria, by their names."""
+
+_SHORTEST = 8
 
 Part = str | None
 Known = Callable[[Request], StoredAnswer | None]
@@ -85,7 +88,13 @@ def _made_up(request: Request, characters: int) -> Completion:
         return Embedding((1.0,)).completion()
     if request.answer is not None:
         return Completion(json.dumps(fitting(request.answer.schema)), stop_reason="stop")
-    return Completion("x" * max(1, characters), stop_reason="stop")
+    return Completion(stand_in(request.key, characters), stop_reason="stop")
+
+
+def stand_in(seed: str, characters: int) -> str:
+    """A text of about that length, another one for each seed: judges are asked about each."""
+    digest = content_hash(seed)
+    return (digest * (characters // len(digest) + 1))[: max(_SHORTEST, characters)]
 
 
 def fitting(schema: Mapping[str, Any]) -> Any:
@@ -115,8 +124,3 @@ def cases_of(jobs: Iterable[Job]) -> Iterator[tuple[Eval, list[Job]]]:
         ready = found[0].eval
         if ready.model is not None or any(c.kind.runs == "model" for job in found for c in job.criteria):
             yield ready, found
-
-
-def unasked(error: ProviderError) -> bool:
-    """Whether a question cannot be asked at all."""
-    return error.kind in ("bad_request", "unsupported")

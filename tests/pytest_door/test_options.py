@@ -25,7 +25,17 @@ BAD: dict[str, tuple[str, str]] = {
     "model without name": ("demo=openai/", "expected EVAL=PROVIDER/NAME"),
     "request-timeout": ("0", "expected seconds above 0, such as 120, found '0'"),
     "request-timeout nan": ("nan", "expected seconds above 0"),
+    "max-cost": ("0", "expected an amount of USD above 0, such as 2.50, found '0'"),
+    "max-cost word": ("cheap", "expected an amount of USD above 0"),
+    "max-cost nan": ("NaN", "expected an amount of USD above 0"),
+    "max-attempts": ("0", "expected a whole number from 1 on"),
+    "max-wait": ("-1", "expected seconds above 0"),
 }
+
+
+@pytest.fixture(autouse=True)
+def only_what_the_test_sets(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VERICA_NO_PREFLIGHT")
 
 
 @pytest.mark.parametrize(("name", "value", "said"), [(k.split()[0], *v) for k, v in BAD.items()], ids=list(BAD))

@@ -111,6 +111,30 @@ def test_errors_that_quote_the_key(suite: Suite, keyed: FakeProvider, status: in
     search(suite, run.out)
 
 
+@pytest.mark.parametrize("provider", ["anthropic", "google"])
+@pytest.mark.parametrize("args", [(), ("-n2",)], ids=["alone", "n2"])
+def test_other_providers(suite: Suite, keyed: FakeProvider, args: tuple[str, ...], provider: str) -> None:
+    """The fake one does not speak their language: it refuses, and quotes the key."""
+    keyed.script(*[(400, {"x-echo": KEY}, json.dumps({"error": {"message": f"no {KEY}"}}).encode())] * 20)
+    write(suite, keyed, provider)
+    run = suite.run(*LOUD, *WRITING, *args, new_process=True)
+    assert run.exit == 1 and set(run.words.values()) == {"error"}
+    assert all(KEY in str(each.headers) for each in keyed.received) and keyed.received, "the key was used"
+    search(suite, run.out)
+
+
+def test_what_is_looked_at_before_launch(suite: Suite, keyed: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VERICA_NO_PREFLIGHT")
+    write(suite, keyed)
+    keyed.script((401, {"x-echo": KEY}, json.dumps({"error": {"message": f"wrong: {KEY}"}}).encode()))
+    refused = suite.run(*LOUD, *WRITING, new_process=True)
+    assert refused.exit == 4 and "wrong: ***" in refused.out and len(keyed.received) == 1
+    estimated = suite.run(*LOUD, *WRITING, "--verica-estimate", new_process=True)
+    run = suite.run(*LOUD, *WRITING, new_process=True)
+    assert run.exit == 1
+    search(suite, refused.out + estimated.out + run.out)
+
+
 def test_wrong_key(suite: Suite, keyed: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     keyed.options.update({"api_key": "another"})
     write(suite, keyed)
@@ -128,13 +152,16 @@ def test_no_connection(suite: Suite, keyed: FakeProvider) -> None:
     search(suite, run.out)
 
 
-@pytest.mark.parametrize("answer", ["good", "quoted", "refused"])
+@pytest.mark.parametrize("answer", ["good", "quoted", "refused", "echoed"])
 def test_http_target(suite: Suite, keyed: FakeProvider, answer: str) -> None:
-    if answer != "good":
+    if answer == "echoed":  # by headers, which the HTTP library logs at DEBUG
+        headers = {"x-echo": f"Bearer {KEY}", "x-token": TOKEN}
+        keyed.script(*[(200, headers, b'{"answer": {"text": "the answer is 2"}}')] * 20)
+    elif answer != "good":
         quoting = json.dumps({"error": f"token {TOKEN}, key {KEY} and {quote(KEY, safe='')}"}).replace("/", "\\/")
         keyed.script(*[(200 if answer == "quoted" else 403, {}, (quoting + "x" * 1990 + TOKEN).encode())] * 20)
     http = {
-        "url": f"{keyed.root}/answer",
+        "url": f"{keyed.root}/answer?token=${{MARKED_TOKEN}}",
         "headers": {"authorization": "Bearer ${MARKED_KEY}", "x-token": "${MARKED_TOKEN}"},
         "json": {"question": "{{ q }}"},
         "output": "answer.text",
@@ -143,7 +170,7 @@ def test_http_target(suite: Suite, keyed: FakeProvider, answer: str) -> None:
     suite.eval(cases=cases, target={"http": http}, criteria=[text("sum", contains="answer is 2")])
     run = suite.run(*LOUD, *WRITING, new_process=True)
     assert {each.headers["x-token"] for each in keyed.received} == {TOKEN}, "the token was used"
-    assert run.exit == 1
+    assert run.exit == (0 if answer == "echoed" else 1)
     search(suite, run.out)
 
 
@@ -161,7 +188,9 @@ def test_engine_that_crashes_shows_no_locals_with_the_key(suite: Suite, keyed: F
     source = (
         "from pytest_verica.providers import connection\n\nasync def send(*args, **more):\n    raise KeyError(args)\n"
     )
-    suite.file("conftest.py", source + "\nconnection.AiohttpConnection.send = connection.SdkConnection.send = send\n")
+    suite.file(
+        "conftest.py", source + "\nconnection.AiohttpConnection.send = connection.Httpx2Connection.send = send\n"
+    )
     run = suite.run(*LOUD, *WRITING, new_process=True)
     assert set(run.words.values()) == {"error"}
     search(suite, run.out)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pytest_verica.completion import Completion
-from pytest_verica.engine.budget import Budget
+from pytest_verica.engine.budget import Balance, Budget, OwnLedger
 from pytest_verica.engine.endpoints import Call, CallSettings, Endpoints
 from pytest_verica.engine.retry import RetryPolicy
 from pytest_verica.errors import ProviderError
@@ -201,15 +201,13 @@ def test_processes_share_the_rates() -> None:
 
 
 @pytest.mark.parametrize("askers", [1, 16])
-def test_a_budget_is_passed_by_no_more_than_the_calls_in_flight(askers: int) -> None:
-    """Calls cost twice what is expected of them: the worst that can happen is what is in flight."""
-    door, cost = Limited(), Decimal("0.002")
-    budget = Budget(Decimal("0.1"))
-    opened_in_flight: list[int] = []
+@pytest.mark.parametrize("times", [Decimal("0.5"), Decimal(1), Decimal(2)], ids="cost is {} times the expected".format)
+def test_a_budget_is_passed_by_no_more_than_the_calls_in_flight(askers: int, times: Decimal) -> None:
+    door, cost, most = Limited(), Decimal("0.002"), Decimal("0.1")
 
     async def main() -> None:
-        opened = endpoints(door, concurrency=askers, budget=budget)
-        made = call(expected=cost / 2, cost_of=lambda _: opened_in_flight.append(opened.in_flight) or cost)
+        opened = endpoints(door, concurrency=askers, budget=Budget(most))
+        made = call(expected=cost / times, cost_of=lambda _: cost)
         results = await asyncio.gather(*(opened.make(made) for _ in range(200)), return_exceptions=True)
         errors = [result for result in results if isinstance(result, ProviderError)]
         assert {(error.kind, error.attempts) for error in errors} == {("budget", 0)}
@@ -217,7 +215,20 @@ def test_a_budget_is_passed_by_no_more_than_the_calls_in_flight(askers: int) -> 
 
     run_virtual(main())
     spent = cost * len(door.since(0, "ended"))
-    assert Decimal("0.1") - cost < spent <= Decimal("0.1") + askers * cost
+    assert most - cost / times < spent <= most + (askers * cost if times > 1 else 0), "used, and kept"
+
+
+def test_a_reservation_whose_process_died_is_not_waited_for_for_ever() -> None:
+    ledger = OwnLedger()
+    ledger.add(Balance(Decimal(0), Decimal(1)))
+
+    async def main() -> float:
+        opened = endpoints(Limited(), budget=Budget(Decimal(1), ledger))
+        with pytest.raises(ProviderError, match="not asked"):
+            await opened.make(call(expected=Decimal("0.1")))
+        return asyncio.get_running_loop().time()
+
+    assert 140 < run_virtual(main()) < 160
 
 
 def test_no_call_without_a_price_under_a_budget() -> None:

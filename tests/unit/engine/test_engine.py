@@ -204,3 +204,39 @@ def test_overrides_come_before_target_and_grader(model: Gated) -> None:
     assert own.output is not None and own.output.text == "re: own" and own.grades["re"].passed
     assert other.grades["re"].explanation == "house rules"
     assert model.asked == ["b"]
+
+
+def test_what_a_case_had_when_its_time_was_up_stands(model: Gated, engine: Engine) -> None:
+    """The output and the verdicts that were paid for are not lost with the one that came too late."""
+    judge = {"type": "score_model", "min": 0, "max": 1, "pass_at": 0.5, "model": MODEL}
+    criteria = [
+        {"name": "plain", "type": "text_check", "contains": "re:"},
+        {"name": "slow", **judge, "prompt": "slow {{ output.text }}", "samples": 2},
+    ]
+    _, [job] = prepared(["a"], criteria=criteria, timeout=0.5)
+    model.opened |= {"a"}
+    result = engine.result(job)
+    assert result.output is not None and result.output.cost == Decimal("0.5") and result.target_error is None
+    assert result.grades["plain"].outcome == "pass"
+    late = result.grades["slow"]
+    assert late.error is not None and late.error.kind == "timeout" and "0.5 s" in late.explanation
+
+
+def test_a_judge_cut_short_tells_what_it_paid(model: Gated, engine: Engine) -> None:
+    judge = {"type": "score_model", "min": 0, "max": 1, "pass_at": 0.5, "model": MODEL, "prompt": "{{ output.text }}"}
+    _, [job] = prepared(["a"], criteria=[{"name": "good", **judge}], timeout=0.4)
+    model.opened |= {"a", "re: a"}  # its first answer is no verdict: it is asked again, and that is not answered
+    grade = engine.result(job).grades["good"]
+    assert grade.error is not None and grade.error.kind == "timeout"
+    assert (grade.cost, grade.calls) == (Decimal("0.5"), 1)
+
+
+def test_an_endpoint_that_does_not_answer_holds_no_other_back(model: Gated, engine: Engine) -> None:
+    _, silent = prepared([f"s{i}" for i in range(9)])
+    other_model = {**MODEL, "base_url": "http://other"}
+    _, other = prepared([f"o{i}" for i in range(9)], model=other_model, name="other")
+    other = [Job(job.eval, job.case, 1, job.criteria) for job in other]  # the two evals share an id here
+    engine.feed(silent)
+    engine.feed(other)
+    eventually(lambda: len(model.asked) == 6)
+    assert sorted(model.asked) == ["o0", "o1", "o2", "s0", "s1", "s2"]

@@ -149,7 +149,7 @@ def test_the_four_targets(load: Load, target: str, kind: type) -> None:
         ),
         (
             ONE + "target: {column: a}\ngolden_set: {python: nowhere}",
-            "3: `golden_set.python`: string should match pattern",
+            "3: `golden_set.python`: write module:rows, such as shop.data:rows",
         ),
         ("- a", "1: an eval file is a mapping with `golden_set`, `criteria` and a target"),
         ("", "1: an eval file is a mapping with `golden_set`, `criteria` and a target"),
