@@ -63,7 +63,7 @@ def read_error(body: bytes) -> Said:
     words = [text_of(error.get(name)) for name in ("code", "type", "status")]
     code = next((word for word in words if word not in (None, "error")), None)
     details = [mapping(each) for each in listed(error.get("details"))]
-    return Said(_short(message), code, _param(error, details, message), tuple(_codes(details)), _retry_delay_s(details))
+    return Said(message, code, _param(error, details, message), tuple(_codes(details)), _retry_delay_s(details))
 
 
 def _param(error: Mapping[str, Any], details: list[Mapping[str, Any]], message: str) -> str | None:
