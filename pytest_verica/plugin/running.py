@@ -276,6 +276,8 @@ class Running:
         result = self._results.get(key)
         if result is None:
             result = self._results[key] = self.engine.result(self._job(ticket))
+            if self.engine.broken is not None:
+                item.session.shouldstop = f"nothing more is bought: {self.engine.broken}"
         grade = result.grades.get(ticket.criterion.id)
         if grade is None:
             assert result.target_error is not None
