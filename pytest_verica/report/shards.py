@@ -9,10 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from pytest_verica.errors import StoreError
-from pytest_verica.report.gates import Judging
+from pytest_verica.report.baseline import Baseline
+from pytest_verica.report.gates import Judging, named_baseline
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
-from pytest_verica.report.saved import SavedRun, keep_head
+from pytest_verica.report.saved import LAST, SavedRun, keep_head
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.run import (
     CaseRecord,
@@ -86,14 +87,17 @@ def shards_of(runs: Sequence[SavedRun]) -> list[Shard]:
     return shards
 
 
-def merge(shards: Sequence[Shard], root: Path, report: Path | None = None) -> Merged:
+def merge(shards: Sequence[Shard], root: Path, report: Path | None = None, *, baseline: str | None = None) -> Merged:
     """The run that these shards are, kept under a rootdir as any other. Outputs are copied one at a time.
 
-    report: where its JSON report goes; in its folder where None.
+    report: where its JSON report goes; in its folder where None; baseline: the run that gates with a `baseline` are
+    held against, the one that the shards were told of where None (but not their `last`: one of them may be that now).
 
     Raises:
-        StoreError: a shard cannot be read, or the run not written.
+        StoreError: a shard cannot be read, there is no such baseline, or the run cannot be written.
     """
+    told, _ = shards[0].run.summary.header.settings.get("baseline", (None, ""))
+    earlier = named_baseline(root, baseline or (None if told == LAST else told))
     folder = RunFolder.create(root)
     keeping = Keeping(folder, _header(shards, folder.id))
     try:
@@ -103,7 +107,7 @@ def merge(shards: Sequence[Shard], root: Path, report: Path | None = None) -> Me
             for _, record in scan_journal(shard.run.path):
                 if isinstance(record, (CaseRecord, VerdictRecord)):
                     keeping.add(record)
-        gates = judge(keeping.summary())
+        gates = judge(keeping.summary(), earlier)
         for eval_id, result in gates.items():
             keeping.add(GateRecord(eval_id, result))
         code = _exit_code(shards, gates)
@@ -117,12 +121,12 @@ def merge(shards: Sequence[Shard], root: Path, report: Path | None = None) -> Me
     return Merged(SavedRun(folder.id, folder.journal), summary, code, path)
 
 
-def judge(summary: RunSummary) -> dict[str, GateResult]:
-    """The gates of a whole run, by eval id. A gate's `baseline` needs the earlier run, which only pytest is told."""
+def judge(summary: RunSummary, baseline: Baseline | str | None = None) -> dict[str, GateResult]:
+    """The gates of a whole run, by eval id. baseline: as for `Judging`."""
     settings = summary.header.settings
     rate, sample = (settings.get(name, (None,))[0] for name in ("gate", "sample"))
     note = None if sample is None else f"judged on a sample of {sample} cases"
-    return dict(Judging(rate, note=note).gates(summary))
+    return dict(Judging(rate, note=note, baseline=baseline).gates(summary))
 
 
 def _shard(run: SavedRun) -> Shard:
