@@ -25,6 +25,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--report", type=_FILE, help="Where the JSON report goes. Default: the folder of the merged run.")
 @click.option("--junit", type=_FILE, help="Writes a junit file too.")
+@click.option("--baseline", metavar="RUN", help="The run that gates with `baseline` are held against, or `none`.")
 @root_option
 @click.pass_context
 def merge_command(
@@ -33,6 +34,7 @@ def merge_command(
     gate: bool,
     report: Path | None,
     junit: Path | None,
+    baseline: str | None,
     root: Path | None,
 ) -> None:
     """Joins the shards of one run (`pytest --verica --verica-shard I/N`) to that run.
@@ -42,7 +44,7 @@ def merge_command(
     """
     folder = root_of(root)
     shards = shards_of([find_run(folder, name) for name in names])
-    merged = merge(shards, folder, report, correcting=lambda journal: Correcting(folder, journal))
+    merged = merge(shards, folder, report, baseline=baseline, correcting=lambda journal: Correcting(folder, journal))
     if junit is not None:
         write_format(merged.run, "junit", junit)
     for line in _told(merged):
