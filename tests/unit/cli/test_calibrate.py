@@ -126,9 +126,12 @@ def test_labelling_in_the_terminal_is_blind_and_goes_on(run: Verica, site, label
     assert "1 of 50" in run("label", "refunds", "--terminal", "--labeller", "bo").output
 
 
-def test_without_terminal_it_points_to_the_page(run: Verica, site) -> None:
-    result = run("label", "refunds")
-    assert result.exit_code == 2 and "--terminal" in result.output
+def test_without_terminal_it_opens_the_page(run: Verica, site, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[str, str]] = []
+    monkeypatch.setattr(
+        "pytest_verica.cli.label.open_pages", lambda page, *_, **query: opened.append((page, query["criterion"]))
+    )
+    assert run("label", "refunds").exit_code == 0 and opened == [("label", "tone")]
 
 
 def test_import(run: Verica, site, labels: LabelFile, tmp_path: Path) -> None:
