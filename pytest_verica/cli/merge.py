@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from pytest_verica.calibration.gating import Correcting
 from pytest_verica.cli.answers import root_of, root_option
 from pytest_verica.cli.printing import say
 from pytest_verica.report.figures import dollars, other_words, rate_words
@@ -40,7 +41,8 @@ def merge_command(
     kept as any other.
     """
     folder = root_of(root)
-    merged = merge(shards_of([find_run(folder, name) for name in names]), folder, report)
+    shards = shards_of([find_run(folder, name) for name in names])
+    merged = merge(shards, folder, report, correcting=lambda journal: Correcting(folder, journal))
     if junit is not None:
         write_format(merged.run, "junit", junit)
     for line in _told(merged):

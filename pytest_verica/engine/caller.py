@@ -6,6 +6,7 @@ Single flight within the process and, through the store's claims, between proces
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from pytest_verica.engine.embedding import EmbeddingBatches
 from pytest_verica.engine.endpoints import Call, CallSettings, Endpoints
 from pytest_verica.engine.expectation import Expectation
 from pytest_verica.engine.meter import turn
-from pytest_verica.errors import ProviderError
+from pytest_verica.errors import ProviderError, StoreError
 from pytest_verica.pricing import Prices
 from pytest_verica.providers.protocol import Embedder, Provider, ProviderKind
 from pytest_verica.request import ModelSpec, Request
@@ -71,9 +72,10 @@ class Caller:
         self.endpoints = Endpoints(kinds, settings)
         self._expectations: dict[tuple[str, bool], Expectation] = {}
         self._flights: dict[str, asyncio.Future[Answer]] = {}
-        self._lookups = _Batch(self._look_up)
-        self._claims = _Batch(self._claim)
-        self._puts = _Batch(self._put)
+        self.broken: StoreError | None = None  # the store cannot be used any more: nothing is bought from then on
+        self._lookups = _Batch(self._guarded(self._look_up))
+        self._claims = _Batch(self._guarded(self._claim))
+        self._puts = _Batch(self._guarded(self._put))
         self._embeddings = EmbeddingBatches(self._embed, self._keep)
 
     def known(self, request: Request) -> StoredAnswer | None:
@@ -147,11 +149,33 @@ class Caller:
             if claim.stored is None:
                 return await self._buy(request)
         except BaseException:
-            self._store.release_many([request.key])
+            with contextlib.suppress(StoreError):  # what is on its way says more
+                self._store.release_many([request.key])
             raise
         if claim.ours:
             self._store.release_many([request.key])
         return _reused(claim.stored)
+
+    def _guarded(self, handle: Callable[[list[T]], list[R]]) -> Callable[[list[T]], list[R]]:
+        """The same, which notes that the store has failed: an answer that cannot be kept must not be bought."""
+
+        def guarded(items: list[T]) -> list[R]:
+            self._raise_if_broken()
+            try:
+                return handle(items)
+            except StoreError as error:
+                self.broken = error
+                raise
+
+        return guarded
+
+    def _raise_if_broken(self) -> None:
+        if self.broken is not None:
+            raise StoreError(str(self.broken))
+
+    def _complete(self, provider: Provider, request: Request) -> Awaitable[Completion]:
+        self._raise_if_broken()  # it may have waited for its turn meanwhile
+        return provider.complete(request)
 
     def _same_question(self, request: Request) -> StoredAnswer | None:
         sources: list[Answers] = [*self._recorded, self._store]
@@ -203,7 +227,7 @@ class Caller:
         made = await self.endpoints.make(
             Call(
                 request.model,
-                lambda provider: provider.complete(request),
+                lambda provider: self._complete(provider, request),
                 _tokens(expected) or 0,
                 self._cost(request.model, expected),
                 lambda completion: _tokens(completion.usage),

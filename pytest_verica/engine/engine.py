@@ -84,6 +84,12 @@ class Engine:
         """What a person should know of the store; whole after `close`."""
         return [] if self._loop is None else self._loop.caller.warnings
 
+    @property
+    def broken(self) -> str | None:
+        """Why nothing can be bought any more (a full disk, say); None while it can."""
+        error = None if self._loop is None else self._loop.caller.broken
+        return None if error is None else str(error)
+
     def feed(self, jobs: Iterable[Job]) -> None:
         """Adds jobs that will be asked for, in that order. One that is known already is not run twice."""
         fresh = [job for job in jobs if job.key not in self._known and not job.eval.offline]

@@ -47,6 +47,7 @@ class Controller:
         self._history = History(config.rootpath, run_id)
         self._baseline = baseline
         self._keeping: Keeping | None = None
+        self._finishing = False
         self._crashed: list[tuple[str, str]] = []
         self._again: list[tuple[str, str]] = []
         self._not_applicable: set[str] = set()
@@ -98,6 +99,14 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        try:
+            self._finish(session)
+        except StoreError as error:
+            self.warnings.append(str(error))
+            session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
+
+    def _finish(self, session: pytest.Session) -> None:
+        self._finishing = True
         self._write_crashed()
         keeping = self._keeping
         if keeping is None:
@@ -120,12 +129,7 @@ class Controller:
         describe_run(self._config, self.summary)
         keep_head(self.summary)
         path = self._settings.report or keeping.folder.report
-        try:
-            write_report(keeping.folder.journal, path, gates, summary=self.summary)
-        except StoreError as error:
-            self.warnings.append(str(error))
-            session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
-            return
+        write_report(keeping.folder.journal, path, gates, summary=self.summary)
         self.report_path = path
         self._publish(session, SavedRun.of(self.summary, run_numbers(self._config.rootpath).get(self._run_id)))
         self._config.hook.pytest_verica_report(path=str(path))
@@ -151,7 +155,12 @@ class Controller:
                 pytest.exit(f"nothing can be recorded: {error}", returncode=pytest.ExitCode.USAGE_ERROR)
         if isinstance(record, EvalRecord) and not self._keeping.knows(record.id):
             record, line = self._placed(record), None
-        self._keeping.add(record, line)
+        try:
+            self._keeping.add(record, line)
+        except StoreError as error:
+            if self._finishing:
+                raise
+            pytest.exit(f"the run cannot be recorded any more: {error}", returncode=pytest.ExitCode.INTERNAL_ERROR)
         if isinstance(record, VerdictRecord):
             graded = self._config.hook.pytest_verica_graded
             graded(case_id=record.case, criterion_id=record.criterion, grade=record.grade)

@@ -7,11 +7,13 @@ import json
 from collections.abc import Sequence
 
 import pytest
+from click.testing import CliRunner
 
 from pytest_verica.calibration.judged import read_judged
 from pytest_verica.calibration.label import Label
 from pytest_verica.calibration.label_file import LabelFile
 from pytest_verica.calibration.queue import draw_queue
+from pytest_verica.cli.command import verica
 from tests.pytest_door.conftest import Run, Suite, judge, text
 
 NUMBER = 120
@@ -187,3 +189,19 @@ def test_the_column_counts_as_labels(suite: Suite) -> None:
     run = suite.run()
     assert run.exit == 0, json.dumps(the_gate(run))
     assert "never calibrated" not in run.out
+
+
+def test_merged_shards_ask_the_labels_too(suite: Suite) -> None:
+    site = Site(suite, GOOD, pass_rate=0.8, calibrated=True)
+    site.run()
+    site.label(PEOPLE)
+    names = []
+    for number in (1, 2):
+        suite.run(f"--verica-shard={number}/2")
+        names.append(sorted(path.parent.name for path in suite.path.glob(".verica/runs/*/journal.jsonl"))[-1])
+    result = CliRunner().invoke(
+        verica, ["merge", *names, "--root", str(suite.path), "--report", str(suite.path / "m.json")]
+    )
+    gate = json.loads((suite.path / "m.json").read_text())["evals"][0]["gate"]
+    assert result.exit_code == 0 and gate["status"] == "passed", result.output
+    assert gate["numbers"]["calibrated"]["judges"]["tone"]["light"] == "green"
