@@ -9,7 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from pytest_verica.errors import StoreError
-from pytest_verica.report.gates import Judging
+from pytest_verica.report.baseline import Baseline
+from pytest_verica.report.gates import NO_BASELINE, Judging
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
 from pytest_verica.report.saved import SavedRun, keep_head
@@ -86,10 +87,11 @@ def shards_of(runs: Sequence[SavedRun]) -> list[Shard]:
     return shards
 
 
-def merge(shards: Sequence[Shard], root: Path, report: Path | None = None) -> Merged:
+def merge(shards: Sequence[Shard], root: Path, report: Path | None = None, baseline: Baseline | None = None) -> Merged:
     """The run that these shards are, kept under a rootdir as any other. Outputs are copied one at a time.
 
-    report: where its JSON report goes; in its folder where None.
+    report: where its JSON report goes; in its folder where None; baseline: the run that gates with a `baseline` are
+    held against.
 
     Raises:
         StoreError: a shard cannot be read, or the run not written.
@@ -103,7 +105,7 @@ def merge(shards: Sequence[Shard], root: Path, report: Path | None = None) -> Me
             for _, record in scan_journal(shard.run.path):
                 if isinstance(record, (CaseRecord, VerdictRecord)):
                     keeping.add(record)
-        gates = judge(keeping.summary())
+        gates = judge(keeping.summary(), baseline)
         for eval_id, result in gates.items():
             keeping.add(GateRecord(eval_id, result))
         code = _exit_code(shards, gates)
@@ -117,12 +119,15 @@ def merge(shards: Sequence[Shard], root: Path, report: Path | None = None) -> Me
     return Merged(SavedRun(folder.id, folder.journal), summary, code, path)
 
 
-def judge(summary: RunSummary) -> dict[str, GateResult]:
-    """The gates of a whole run, by eval id. A gate's `baseline` needs the earlier run, which only pytest is told."""
+def judge(summary: RunSummary, baseline: Baseline | None = None) -> dict[str, GateResult]:
+    """The gates of a whole run, by eval id."""
     settings = summary.header.settings
     rate, sample = (settings.get(name, (None,))[0] for name in ("gate", "sample"))
     note = None if sample is None else f"judged on a sample of {sample} cases"
-    return dict(Judging(rate, note=note).gates(summary))
+    # Where the shards were told that there is no earlier run yet (`--verica-baseline none`), so is the whole.
+    told = settings.get("baseline", (None,))[0]
+    held = baseline or (told if told == NO_BASELINE else None)
+    return Judging(rate, note=note, baseline=held).gates(summary)
 
 
 def _shard(run: SavedRun) -> Shard:
