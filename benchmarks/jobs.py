@@ -117,7 +117,7 @@ def _reference_sides(plan: Plan, folder: Path, provider: Provider, cases: int, c
         shutil.rmtree(folder / ".verica", ignore_errors=True)
 
     client = [sys.executable, str(HERE / "bare_client.py"), *rows]
-    verica = _pytest("--verica", f"--verica-concurrency={concurrency}")
+    verica = _pytest("--verica", "--verica-no-preflight", f"--verica-concurrency={concurrency}")
     sides = [
         Side("aiohttp", client, folder, before=fresh, check=check),
         Side("verica", verica, folder, before=fresh, check=check),
@@ -170,7 +170,12 @@ def start(plan: Plan) -> Iterator[Finding]:
         sides = [
             Side("bare", _pytest("-p", "no:verica"), plain, check=_prints("1 passed")),
             # Not emptied before each run: the first one, which is not counted, buys the answer.
-            Side("verica", _pytest("--verica"), ours, check=_prints("2 passed", lambda: provider.expect(1))),
+            Side(
+                "verica",
+                _pytest("--verica", "--verica-no-preflight"),
+                ours,
+                check=_prints("2 passed", lambda: provider.expect(1)),
+            ),
         ]
         rounds = plan.run("start", sides, 9)
         yield rounds.ratio("wall_s", "verica", "bare", 2.0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pytest_verica.calibration.judged import JudgedRun, read_judged
 from pytest_verica.calibration.label import Label
@@ -14,12 +14,18 @@ from pytest_verica.errors import StoreError
 from pytest_verica.evals.load import eval_stem
 from pytest_verica.report.saved import SavedRun, find_run, list_runs
 
+Read: TypeAlias = Callable[[Path, Sequence[tuple[str, str]]], list[JudgedRun]]
+"""Reads judges of a journal, given as (eval id, criterion id) pairs."""
 
-def find_judges(root: Path, wanted: str, criterion: str | None = None, run: str | None = None) -> list[JudgedRun]:
+
+def find_judges(
+    root: Path, wanted: str, criterion: str | None = None, run: str | None = None, *, read: Read = read_judged
+) -> list[JudgedRun]:
     """The judges of an eval, each in the last run that it took part in (a whole one where there is one).
 
     wanted: the eval's id, its name, or the path or file name of its file; criterion: id or name, of a rubric's item
-    `tone.polite`, all where None; run: the name of a run to look at in place of the last.
+    `tone.polite`, all where None; run: the name of a run to look at in place of the last; read: in place of
+    `read_judged`, for who reads again and again.
 
     Raises:
         StoreError: there is none; says what there is.
@@ -40,8 +46,11 @@ def find_judges(root: Path, wanted: str, criterion: str | None = None, run: str 
         raise StoreError(
             f"no saved run has a verdict of {what}; run `pytest --verica` first. Judges of the saved runs: {names}"
         )
-    ordered = [key for key in known if key in chosen]
-    found = [judged for key in ordered for judged in read_judged(chosen[key].path, [key])]
+    by_run: dict[Path, list[tuple[str, str]]] = {}
+    for key in known:
+        if key in chosen:
+            by_run.setdefault(chosen[key].path, []).append(key)
+    found = [judged for path, keys in by_run.items() for judged in read(path, keys)]
     if criterion is None:
         return found
     named = [judged for judged in found if criterion in (judged.criterion.id, judged.criterion.name)]

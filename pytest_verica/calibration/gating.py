@@ -96,11 +96,14 @@ def uncalibrated_judges(root: Path, summary: RunSummary) -> list[str]:
             elif own and all(act.judge_hash not in (None, judge.judge_hash) for act in own):
                 states.setdefault(CHANGED, []).append(judge.name)
         lines += [
-            f"{record.name}: the judge {', '.join(names)} {state}: its verdicts are not known to be worth believing "
-            f"(verica label {record.name})"
+            f"{record.name}: {_judges(names)} {state}; to measure: verica label {record.name}"
             for state, names in states.items()
         ]
     return lines
+
+
+def _judges(names: list[str]) -> str:
+    return f"judge {names[0]}" if len(names) == 1 else f"each of the judges {', '.join(names)}"
 
 
 def _problem(alignment: Alignment) -> str | None:

@@ -42,7 +42,7 @@ def recorded_labels(run: JudgedRun) -> list[Label]:
     found: list[Label] = []
     problems: list[Problem] = []
     names = (COLUMN + run.criterion.id, COLUMN + run.criterion.name)
-    if not run.eval.golden_set or run.journal is None:
+    if not run.eval.golden_set or run.journal is None or not _has_labels(run.journal):
         return []
     for output in run.outputs:
         case = run.case(output)
@@ -60,6 +60,12 @@ def recorded_labels(run: JudgedRun) -> list[Label]:
     if problems:
         raise ConfigError(problems)
     return found
+
+
+def _has_labels(journal: Path) -> bool:
+    """Whether any column of labels is in a journal: most have none, and then no case need be read for one."""
+    with journal.open("rb") as lines:
+        return any(COLUMN.encode() in line for line in lines)
 
 
 def read_labels(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from pytest_verica.calibration.gating import Correcting
 from pytest_verica.cli.answers import root_of, root_option
 from pytest_verica.cli.printing import say
 from pytest_verica.report.baseline import Baseline
@@ -44,7 +45,8 @@ def merge_command(
     """
     folder = root_of(root)
     held = None if baseline is None else Baseline.find(folder, baseline)
-    merged = merge(shards_of([find_run(folder, name) for name in names]), folder, report, held)
+    shards = shards_of([find_run(folder, name) for name in names])
+    merged = merge(shards, folder, report, baseline=held, correcting=lambda journal: Correcting(folder, journal))
     if junit is not None:
         write_format(merged.run, "junit", junit)
     for line in _told(merged):

@@ -121,7 +121,7 @@ def identity(ready: Eval, code: str | None, of_criteria: Iterable[str | None]) -
     config, model = ready.config, ready.model
     return content_hash(
         {
-            "product": metadata.version("pytest-verica"),
+            "product": _product(),
             "golden_set": ready.golden.snapshot_hash,
             "prompt": None if config.prompt is None else prompt_json(config.prompt),
             "model": None if model is None else [model.provider, model.name, model.base_url, dict(model.params)],
@@ -131,6 +131,12 @@ def identity(ready: Eval, code: str | None, of_criteria: Iterable[str | None]) -
             "code": codes,
         }
     )
+
+
+@functools.lru_cache(maxsize=1)
+def _product() -> str:
+    """The product's version; looking it up reads the disk, and there may be a thousand evals."""
+    return metadata.version("pytest-verica")
 
 
 def _file_of(function: Any) -> Path | None:

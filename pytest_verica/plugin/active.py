@@ -25,7 +25,7 @@ from pytest_verica.plugin.running import Running
 from pytest_verica.plugin.settings import Settings, read_settings
 from pytest_verica.plugin.terminal import Terminal
 from pytest_verica.report.baseline import Baseline
-from pytest_verica.report.gates import NO_BASELINE
+from pytest_verica.report.gates import named_baseline
 
 
 def activate(config: pytest.Config) -> None:
@@ -74,10 +74,8 @@ def _baseline(config: pytest.Config, settings: Settings) -> Baseline | str | Non
     Raises:
         pytest.UsageError: there is none.
     """
-    if settings.baseline is None or settings.baseline == NO_BASELINE:
-        return settings.baseline
     try:
-        return Baseline.find(config.rootpath, settings.baseline)
+        return named_baseline(config.rootpath, settings.baseline)
     except StoreError as error:
         raise pytest.UsageError(f"--verica-baseline: {error}") from None
 

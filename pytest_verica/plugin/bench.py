@@ -70,7 +70,10 @@ class Bench:
         if not self._graded:
             return []
         used = {ticket.criterion.id: ticket.criterion for ticket, _, _ in self._graded}
-        whole = replace(self._graded[0][0].eval, criteria=tuple(used.values()))
+        first = self._graded[0][0].eval
+        # Each criterion was checked as an eval of its own; those of the same name are noted once.
+        notes = {(n["criterion"], n["parameter"]): n for ticket, _, _ in self._graded for n in ticket.eval.left_out}
+        whole = replace(first, criteria=tuple(used.values()), left_out=tuple(notes.values()))
         self._recording.expect(whole.id, len(self._graded))
         records: list[Record | str] = []
         for ticket, grade, result in self._graded:

@@ -98,9 +98,7 @@ class Evals:
         problems: list[Problem] = []
         ready: Eval | None = None
         try:
-            ready = self.ready(spec, golden, eval_id, function=test is not None)
-            ready, unfit = fitted(spec, ready, self.providers, replaced=ready.config.name in self._replaced)
-            problems += unfit
+            ready, problems = self._fitted(spec, golden, eval_id, test is not None)
         except ConfigError as error:
             problems += error.problems
         # In a replay nothing is called, so no key is needed.
@@ -138,15 +136,19 @@ class Evals:
         Raises:
             ConfigError: everything that is wrong with it.
         """
+        ready, problems = self._fitted(spec, golden, eval_id, function)
+        if problems:
+            raise ConfigError(problems)
+        return ready
+
+    def _fitted(self, spec: EvalSpec, golden: GoldenSet, eval_id: str, function: bool) -> tuple[Eval, list[Problem]]:
+        """An eval that can run but for what its models do not take."""
         self.log_guard.hide(secret_variables(spec))
-        return make_eval(
-            spec,
-            golden,
-            id=eval_id,
-            kinds=self.kinds,
-            needs_credential={name: kind.needs_credential for name, kind in self.providers.items()},
-            function=function,
+        needs_credential = {name: kind.needs_credential for name, kind in self.providers.items()}
+        ready = make_eval(
+            spec, golden, id=eval_id, kinds=self.kinds, needs_credential=needs_credential, function=function
         )
+        return fitted(spec, ready, self.providers, replaced=ready.config.name in self._replaced)
 
     def planned(self, ready: Eval) -> int:
         """Verdicts of the whole eval, or of the sample or shard that was asked for: what a gate is judged on."""

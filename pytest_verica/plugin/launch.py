@@ -9,6 +9,7 @@ import pytest
 
 from pytest_verica.engine.plan import Job
 from pytest_verica.errors import Problem, VericaError
+from pytest_verica.plugin.notice import warn
 from pytest_verica.plugin.recording import Recording
 from pytest_verica.plugin.roles import Role
 from pytest_verica.plugin.settings import Settings
@@ -94,17 +95,23 @@ class Launch:
 
         if not uses:
             return Seen()
+        free = self._without_price(uses)
+        if self._settings.max_cost is not None:  # that is a problem of its own already
+            uses = [use for use in uses if use not in free]
+        else:
+            for name in dict.fromkeys(str(use.model) for use in free):
+                warn(self._config, f"no price is known for {name}: its cost is in no sum; give it in verica_prices")
         within = min(LONGEST_LOOK_S, self._settings.request_timeout)
         return await look(uses, self._answering.providers, caller.endpoints, caller.ask, within_s=within)
 
     def _unpriced(self, uses: list[Use]) -> list[Problem]:
         """A budget cannot be kept where a price is not known."""
         message = "no price is known for {}, so --verica-max-cost cannot be kept; give its price in verica_prices"
-        return [
-            Problem(message.format(use.model), use.place)
-            for use in uses
-            if not self._answering.prices.known(use.model.provider, use.model.name, base_url=use.model.base_url)
-        ]
+        return [Problem(message.format(use.model), use.place) for use in self._without_price(uses)]
+
+    def _without_price(self, uses: list[Use]) -> list[Use]:
+        known = self._answering.prices.known
+        return [use for use in uses if not known(use.model.provider, use.model.name, base_url=use.model.base_url)]
 
     def _remember(self, seen: Seen) -> None:
         from pytest_verica.graders.spending import spent  # deferred: as the class says
@@ -123,8 +130,10 @@ class Launch:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """`--verica-estimate` ends the run before it begins."""
-        if not self._settings.estimate or session.testsfailed:
+        if not self._settings.estimate or self._config.option.collectonly:
             return None
+        if session.testsfailed:
+            raise session.Interrupted(f"{session.testsfailed} errors while collecting: no estimate")
         from pytest_verica.preflight.said import estimate_lines  # deferred: as the class says
 
         try:

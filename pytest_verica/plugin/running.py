@@ -7,7 +7,6 @@ brings another protocol; the hooks that plugins rely on fire either way.
 from __future__ import annotations
 
 import traceback
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -22,6 +21,7 @@ from pytest_verica.grade import Grade, GradeError
 from pytest_verica.graders.criterion import Criterion
 from pytest_verica.output import output_of
 from pytest_verica.plugin.functions import capturing
+from pytest_verica.plugin.notice import warn
 from pytest_verica.plugin.recording import Recording
 from pytest_verica.plugin.reports import Reports
 from pytest_verica.plugin.reuse import Reuse
@@ -92,10 +92,7 @@ class Running:
             return
         engine.close()
         for text in engine.warnings:
-            message = warnings.WarningMessage(pytest.PytestWarning(text), pytest.PytestWarning, "pytest-verica", 1)
-            self._config.hook.pytest_warning_recorded.call_historic(
-                kwargs={"warning_message": message, "when": "runtest", "nodeid": "", "location": None}
-            )
+            warn(self._config, text)
 
     def stop(self) -> None:
         """Ends every call at once; what is being waited for is not reported. May be called by another thread."""

@@ -159,8 +159,9 @@ def rate_line(counts: Counts) -> str:
 
 
 def cost_line(cost: Cost) -> str:
+    embeddings = f" (embeddings: {dollars(cost.embeddings)})" if cost.embeddings else ""
     parts = [
-        f"cost: {dollars(cost.sampling)} sampling + {dollars(cost.grading)} judges = {dollars(cost.total)}",
+        f"cost: {dollars(cost.sampling)} sampling + {dollars(cost.grading)} judges{embeddings} = {dollars(cost.total)}",
         f"net {dollars(cost.per_case_net)} per case",
         f"avoided {dollars(cost.avoided)}",
     ]

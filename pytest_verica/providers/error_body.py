@@ -47,23 +47,23 @@ def read_error(body: bytes) -> Said:
     try:
         data: Any = json.loads(text)
     except (ValueError, RecursionError):
-        return Said(_short(text) or "it said nothing")
+        return Said(_words(text))
     if isinstance(data, list) and len(data) == 1:  # how Google answers where a stream was possible
         data = data[0]
     if not isinstance(data, Mapping):
-        return Said(_short(text))
+        return Said(_words(text))
     error: Any = data.get("error") or data
     if not isinstance(error, Mapping):
-        return Said(_short(str(error)))
+        return Said(_words(str(error), text))
     detail = error.get("detail")
     if isinstance(detail, list) and detail and isinstance(detail[0], Mapping):  # how FastAPI reports a bad body
         where = [str(part) for part in listed(detail[0].get("loc"))]
-        return Said(_short(str(detail[0].get("msg"))), param=where[-1] if where else None)
-    message = text_of(error.get("message")) or text_of(detail) or text
+        return Said(_words(str(detail[0].get("msg")), text), param=where[-1] if where else None)
+    message = _words(text_of(error.get("message")), text_of(detail), text)
     words = [text_of(error.get(name)) for name in ("code", "type", "status")]
     code = next((word for word in words if word not in (None, "error")), None)
     details = [mapping(each) for each in listed(error.get("details"))]
-    return Said(_short(message), code, _param(error, details, message), tuple(_codes(details)), _retry_delay_s(details))
+    return Said(message, code, _param(error, details, message), tuple(_codes(details)), _retry_delay_s(details))
 
 
 def _param(error: Mapping[str, Any], details: list[Mapping[str, Any]], message: str) -> str | None:
@@ -103,6 +103,8 @@ def error_inside(data: Mapping[str, Any]) -> int | None:
     return _STATUS_OF.get(word, 500)
 
 
-def _short(text: str) -> str:
-    words = " ".join(text.split()).rstrip(".")
+def _words(*texts: str | None) -> str:
+    """The first of these that says anything, in one line, cut short."""
+    lines = (" ".join((text or "").split()).rstrip(".") for text in texts)
+    words = next(filter(None, lines), "it said nothing")
     return words if len(words) <= _SAID_LIMIT else words[:_SAID_LIMIT] + "…"

@@ -81,7 +81,12 @@ def judge_gate(
     why_not = ran.why_not
     if why_not is not None:
         return GateResult("skipped", (why_not,), numbers)
-    of_rates = _rate_failures(config, totals, judged) if rates is None else rates.failures(config)
+    if rates is None:
+        of_rates = _rate_failures(config, totals, judged)
+    elif corrected is None:
+        of_rates = iter(("`calibrated` cannot be judged here: nothing is told of the judges",))
+    else:
+        of_rates = rates.failures(config)
     failures = [*of_rates, *_limit_failures(config, totals)]
     good: list[str] = []
     if config.baseline is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from pytest_verica.errors import StoreError, VericaError
 from pytest_verica.evals.gate import GateConfig
@@ -16,6 +17,19 @@ from pytest_verica.run import RUN_GATE, GateResult
 
 NO_BASELINE = "none"
 """What `--verica-baseline` says where there is no earlier run yet."""
+
+
+def named_baseline(root: Path, name: str | None) -> Baseline | str | None:
+    """The run that `--verica-baseline` names; NO_BASELINE where it says so, None where it is not given.
+
+    Raises:
+        StoreError: there is no such run.
+    """
+    return name if name is None or name == NO_BASELINE else Baseline.find(root, name)
+
+
+Correcting = Callable[[EvalSummary, GateConfig], Mapping[str, Corrected]]
+"""What is known of the judges of an eval: made of human labels, by id of the criterion."""
 
 
 def _no_reasons(eval_id: str, totals: Totals) -> Iterable[str]:
@@ -39,7 +53,7 @@ class Judging:
     baseline: Baseline | str | None = None
     skipped: Collection[str] = ()
     reasons: Callable[[str, Totals], Iterable[str]] = _no_reasons
-    corrected: Callable[[EvalSummary, GateConfig], Mapping[str, Corrected]] | None = None
+    corrected: Correcting | None = None
 
     def gates(self, summary: RunSummary) -> dict[str, GateResult]:
         """Every gate's word: by eval id, the run's under RUN_GATE."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 from pytest_verica.errors import StoreError
 from pytest_verica.report.baseline import Baseline
-from pytest_verica.report.gates import NO_BASELINE, Judging
+from pytest_verica.report.gates import NO_BASELINE, Correcting, Judging
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
 from pytest_verica.report.saved import SavedRun, keep_head
@@ -87,11 +87,19 @@ def shards_of(runs: Sequence[SavedRun]) -> list[Shard]:
     return shards
 
 
-def merge(shards: Sequence[Shard], root: Path, report: Path | None = None, baseline: Baseline | None = None) -> Merged:
+def merge(
+    shards: Sequence[Shard],
+    root: Path,
+    report: Path | None = None,
+    *,
+    baseline: Baseline | None = None,
+    correcting: Callable[[Path], Correcting] | None = None,
+) -> Merged:
     """The run that these shards are, kept under a rootdir as any other. Outputs are copied one at a time.
 
     report: where its JSON report goes; in its folder where None; baseline: the run that gates with a `baseline` are
-    held against.
+    held against; correcting: of the merged journal, what `calibrated` gates are told of their judges; without it they
+    fail.
 
     Raises:
         StoreError: a shard cannot be read, or the run not written.
@@ -105,7 +113,7 @@ def merge(shards: Sequence[Shard], root: Path, report: Path | None = None, basel
             for _, record in scan_journal(shard.run.path):
                 if isinstance(record, (CaseRecord, VerdictRecord)):
                     keeping.add(record)
-        gates = judge(keeping.summary(), baseline)
+        gates = judge(keeping.summary(), baseline, None if correcting is None else correcting(folder.journal))
         for eval_id, result in gates.items():
             keeping.add(GateRecord(eval_id, result))
         code = _exit_code(shards, gates)
@@ -119,7 +127,9 @@ def merge(shards: Sequence[Shard], root: Path, report: Path | None = None, basel
     return Merged(SavedRun(folder.id, folder.journal), summary, code, path)
 
 
-def judge(summary: RunSummary, baseline: Baseline | None = None) -> dict[str, GateResult]:
+def judge(
+    summary: RunSummary, baseline: Baseline | None = None, corrected: Correcting | None = None
+) -> dict[str, GateResult]:
     """The gates of a whole run, by eval id."""
     settings = summary.header.settings
     rate, sample = (settings.get(name, (None,))[0] for name in ("gate", "sample"))
@@ -127,7 +137,7 @@ def judge(summary: RunSummary, baseline: Baseline | None = None) -> dict[str, Ga
     # Where the shards were told that there is no earlier run yet (`--verica-baseline none`), so is the whole.
     told = settings.get("baseline", (None,))[0]
     held = baseline or (told if told == NO_BASELINE else None)
-    return Judging(rate, note=note, baseline=held).gates(summary)
+    return Judging(rate, note=note, baseline=held, corrected=corrected).gates(summary)
 
 
 def _shard(run: SavedRun) -> Shard:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import Any
 from pytest_verica.calibration.alignment import Alignment, align
 from pytest_verica.calibration.finding import file_of, find_judges, labels_for
 from pytest_verica.calibration.history import Point, read_history, remember
-from pytest_verica.calibration.judged import JudgedRun
-from pytest_verica.report.saved import list_runs, saved_runs
+from pytest_verica.calibration.judged import JudgedRun, read_judged
+from pytest_verica.report.saved import list_runs
 
 State = tuple[tuple[str, int, int], ...]
 """What tells whether files changed: name, size and time of each."""
@@ -25,15 +25,25 @@ def judges(root: Path) -> list[JudgedRun]:
     Raises:
         StoreError: a run cannot be read.
     """
-    return list(_judges(root, _runs_state(root)))
-
-
-@lru_cache(maxsize=4)
-def _judges(root: Path, state: State) -> tuple[JudgedRun, ...]:
     evals = dict.fromkeys(
         head["id"] for listed in list_runs(root) if listed.head for head in _judged_heads(listed.head)
     )
-    return tuple(judge for eval_id in evals for judge in find_judges(root, eval_id))
+    return [judge for eval_id in evals for judge in find_judges(root, eval_id, read=_read)]
+
+
+def _read(journal: Path, wanted: Sequence[tuple[str, str]]) -> list[JudgedRun]:
+    """As `read_judged`, from what was read before where the journal did not change."""
+    items = tuple(f"{criterion}." for _, criterion in wanted)
+    return [
+        judge
+        for judge in _read_all(journal, _states([journal]))
+        if (judge.eval.id, judge.criterion.id) in wanted or judge.criterion.id.startswith(items)
+    ]
+
+
+@lru_cache(maxsize=4)
+def _read_all(journal: Path, state: State) -> list[JudgedRun]:
+    return read_judged(journal)
 
 
 def _judged_heads(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -54,13 +64,7 @@ def judged_run(root: Path, eval_id: str, criterion: str) -> JudgedRun:
     Raises:
         StoreError: there is none, or it cannot be read.
     """
-    return _judged(root, eval_id, criterion, _runs_state(root))
-
-
-@lru_cache(maxsize=8)
-def _judged(root: Path, eval_id: str, criterion: str, state: State) -> JudgedRun:
-    """Kept while nothing changes: a journal of thousands of outputs need not be read for each answer."""
-    return find_judges(root, eval_id, criterion)[0]
+    return find_judges(root, eval_id, criterion, read=_read)[0]
 
 
 def whole_judge(root: Path, run: JudgedRun) -> JudgedRun:
@@ -83,7 +87,8 @@ def alignment_of(root: Path, eval_id: str, criterion: str) -> Alignment:
         StoreError: there is no such judge, or the run or the labels cannot be read.
     """
     run = judged_run(root, eval_id, criterion)
-    return _aligned(root, run.eval.id, run.criterion.id, (*_runs_state(root), *_states([file_of(root, run).path])))
+    assert run.journal is not None
+    return _aligned(root, run.eval.id, run.criterion.id, _states([run.journal, file_of(root, run).path]))
 
 
 @lru_cache(maxsize=32)
@@ -107,10 +112,6 @@ def history_of(root: Path, found: Alignment) -> list[Point]:
     if known is not None and (known.judge_hash, known.pass_at, known.n, known.rate, known.low) == now:
         return points
     return remember(root, found, datetime.now(timezone.utc).isoformat(timespec="seconds"))
-
-
-def _runs_state(root: Path) -> State:
-    return _states([run.path for run in saved_runs(root)])
 
 
 def _states(paths: list[Path]) -> State:

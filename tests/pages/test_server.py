@@ -138,3 +138,15 @@ def test_each_start_has_a_token_of_its_own(built_site: Site) -> None:
 def test_a_page_that_is_not_there_says_what_to_do(address: str) -> None:
     answer = Asked(address, "run?id=nothing")
     assert answer.status in (404, 409) and "no run" in answer.text and "Traceback" not in answer.text
+
+
+def test_the_page_of_a_run_keeps_its_own_policy_and_every_other_header(address: str) -> None:
+    answer = Asked(address, "run?id=last")
+    assert answer.status == 200
+    policy = answer.headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in policy and "form-action 'none'" in policy
+    assert (
+        "script-src 'sha256-" in answer.text.split("<title>")[0]
+    )  # what may run, the page itself says, before its data
+    rest = {name: value for name, value in HEADERS.items() if name != "Content-Security-Policy"}
+    assert {name: answer.headers[name] for name in rest} == rest

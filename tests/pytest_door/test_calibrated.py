@@ -7,11 +7,13 @@ import json
 from collections.abc import Sequence
 
 import pytest
+from click.testing import CliRunner
 
 from pytest_verica.calibration.judged import read_judged
 from pytest_verica.calibration.label import Label
 from pytest_verica.calibration.label_file import LabelFile
 from pytest_verica.calibration.queue import draw_queue
+from pytest_verica.cli.command import verica
 from tests.pytest_door.conftest import Run, Suite, judge, text
 
 NUMBER = 120
@@ -71,7 +73,7 @@ def test_a_judge_that_was_never_measured_fails_the_gate_and_says_what_to_do(suit
     assert reason == (
         "tone: the judge was never calibrated; label outputs of this judge: verica label demo --criterion tone"
     )
-    assert "demo: the judge tone was never calibrated" in run.out
+    assert "demo: judge tone was never calibrated" in run.out
 
 
 def test_a_green_judge_lets_the_corrected_rate_decide(suite: Suite) -> None:
@@ -133,7 +135,7 @@ def test_a_judge_that_changed_fails_until_its_outputs_are_judged_again(suite: Su
     site.gate(cases, {"pass_rate": 0.5, "calibrated": True})
     run = site.run()
     assert run.exit == 1 and "tone: the judge changed since it was calibrated; label" in the_gate(run)["reasons"][0]
-    assert "demo: the judge tone changed since it was calibrated" in run.out
+    assert "demo: judge tone changed since it was calibrated" in run.out
 
 
 def test_labels_are_reused_on_other_outputs_of_the_same_judge(suite: Suite) -> None:
@@ -167,7 +169,7 @@ def test_damaged_labels_fail_the_gate_with_their_line(suite: Suite) -> None:
 def test_an_ordinary_run_names_its_judges_and_passes(suite: Suite) -> None:
     site = Site(suite, GOOD, pass_rate=0.5)
     run = site.run()
-    assert run.exit == 0 and "demo: the judge tone was never calibrated: its verdicts are not known" in run.out
+    assert run.exit == 0 and "demo: judge tone was never calibrated; to measure: verica label demo" in run.out
     site.label(PEOPLE, count=1)
     assert "calibrated" not in site.run().out
 
@@ -187,3 +189,19 @@ def test_the_column_counts_as_labels(suite: Suite) -> None:
     run = suite.run()
     assert run.exit == 0, json.dumps(the_gate(run))
     assert "never calibrated" not in run.out
+
+
+def test_merged_shards_ask_the_labels_too(suite: Suite) -> None:
+    site = Site(suite, GOOD, pass_rate=0.8, calibrated=True)
+    site.run()
+    site.label(PEOPLE)
+    names = []
+    for number in (1, 2):
+        suite.run(f"--verica-shard={number}/2")
+        names.append(sorted(path.parent.name for path in suite.path.glob(".verica/runs/*/journal.jsonl"))[-1])
+    result = CliRunner().invoke(
+        verica, ["merge", *names, "--root", str(suite.path), "--report", str(suite.path / "m.json")]
+    )
+    gate = json.loads((suite.path / "m.json").read_text())["evals"][0]["gate"]
+    assert result.exit_code == 0 and gate["status"] == "passed", result.output
+    assert gate["numbers"]["calibrated"]["judges"]["tone"]["light"] == "green"

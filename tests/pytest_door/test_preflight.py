@@ -132,6 +132,22 @@ def test_an_endpoint_without_a_list_is_said(suite: Suite, fake: FakeProvider) ->
     assert "has no list of its models: whether it serves fake-1 is not known" in note and note in run.out
 
 
+def test_models_without_a_price_are_told_before_launch(suite: Suite, fake: FakeProvider) -> None:
+    write(suite, fake)
+    run = suite.run("-W", "error")
+    assert run.exit == 0, "it is no error"
+    assert run.out.count("no price is known for openai_compatible/fake-1: its cost is in no sum") == 1
+    assert run.out.count("no price is known for openai_compatible/fake-judge") == 1
+
+
+def test_an_estimate_is_no_run_where_something_cannot_be_collected(suite: Suite, fake: FakeProvider) -> None:
+    write(suite, fake)
+    suite.eval("broken", criteria=[text("sum", contains="{{ nothing }}")])
+    run = suite.run("--verica-estimate", "--continue-on-collection-errors")
+    assert run.exit == 2 and not fake.received and "no estimate" in run.out
+    assert "tokens:" not in suite.run("--verica-estimate", "--collect-only", "demo.eval.yaml").out
+
+
 def test_judges_of_other_providers_are_not_probed(
     suite: Suite, fake: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -184,3 +184,11 @@ def test_a_file_that_cannot_be_written_is_said(demo: SavedRun, tmp_path: Path) -
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match=r"cannot write .*Check its folder"):
         write_format(demo, "md", tmp_path / "file" / "report.md")
+
+
+def test_the_parts_of_a_judges_verdicts_stand_under_its_criterion(tmp_path: Path) -> None:
+    rubric = {"says <sorry>": {"met": True}, "offers help": {"met": False}}
+    run = kept(tmp_path, eval_record(), case(1), verdict(1, "tone", "fail", details={"rubric": rubric}))
+    text = re.sub(r"\s+", " ", made(run, "html"))
+    assert "<bdi>says &lt;sorry&gt;</bdi>: met in 1 of 1" in text
+    assert "<bdi>offers help</bdi>: met in 0 of 1" in text
