@@ -122,7 +122,7 @@ def test_a_hundred_kills(tmp_path: Path, nursery: Nursery) -> None:
         books = Bookkeeper(tmp_path, fake, nursery)
         for _ in range(60):  # the only process, at its samples and its judges
             pid = books.start()
-            books.until(pid, AT_ONCE + dice.randrange(0, 3))
+            books.until(pid, dice.randrange(1, 2 * AT_ONCE))
             os.killpg(pid, signal.SIGKILL)
             assert nursery.wait(pid) == -signal.SIGKILL
             books.entered(1)
