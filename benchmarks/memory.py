@@ -2,8 +2,8 @@
 
 What is in memory per case must not be the output: it goes to the journal, and from there to the report, as a stream.
 
-Usage: python benchmarks/memory.py [CASES]     prints the peaks; the exit code is 1 where ten times the cases take more
-                                               than twice the memory
+Usage: python benchmarks/memory.py [CASES [CHARACTERS]]     prints the peaks; the exit code is 1 where ten times the
+                                                            cases take more than twice the memory
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ CASES = 2_000
 CHARACTERS = 10_000
 LIMIT = 2.0
 
-BOT = f"""
+BOT = """
 def answer(case):
-    return f"{{case.id}} " + "x" * {CHARACTERS}
+    return f"{case.id} " + "x" * CHARACTERS
 """
 EVAL = """
 golden_set: rows.csv
@@ -30,18 +30,17 @@ criteria: [{name: begins, type: text_check, contains: "{{ id }}"}]
 """
 
 
-def peak(cases: int, *args: str) -> tuple[float, int]:
+def peak(cases: int, characters: int) -> tuple[float, int]:
     """The peak memory of a whole run (MB, of its largest process), and the bytes of its report."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "bot.py").write_text(BOT)
+        (folder / "bot.py").write_text(f"CHARACTERS = {characters}\n{BOT}")
         (folder / "long.eval.yaml").write_text(EVAL)
         (folder / "rows.csv").write_text("id,n\n" + "".join(f"case-{n:06},{n}\n" for n in range(cases)))
         (folder / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
         report = folder / "report.json"
-        command = [sys.executable, "-m", "pytest", "--verica", "-q", f"--verica-report={report}", *args]
-        environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
-        command[3:3] = ["-p", "verica"]
+        command = [sys.executable, "-m", "pytest", "-p", "verica", "--verica", "-q", f"--verica-report={report}"]
+        environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         code = "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], stdout=sys.stderr);"
         code += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, done.returncode)"
         done = subprocess.run(
@@ -53,9 +52,7 @@ def peak(cases: int, *args: str) -> tuple[float, int]:
             check=True,
         )
         kilobytes, exit_code = map(int, done.stdout.split())
-        if exit_code != 0 or f"{cases:,} of {cases:,}" not in done.stderr.replace(
-            f"{cases} of {cases}", f"{cases:,} of {cases:,}"
-        ):
+        if exit_code != 0:
             raise SystemExit(f"the run failed:\n{done.stderr[-3000:]}")
         assert _cases_in(report) == cases
         return kilobytes / 1024, report.stat().st_size
@@ -69,8 +66,9 @@ def _cases_in(report: Path) -> int:
 
 def main() -> int:
     few = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
-    small, _ = peak(few)
-    large, size = peak(10 * few)
+    characters = int(sys.argv[2]) if len(sys.argv) > 2 else CHARACTERS
+    small, _ = peak(few, characters)
+    large, size = peak(10 * few, characters)
     print(f"{few:,} cases: {small:.0f} MB; {10 * few:,} cases: {large:.0f} MB, whose report has {size / 1e6:.0f} MB")
     print(f"ratio {large / small:.2f}, {LIMIT:g} at most")
     return int(large / small > LIMIT)

@@ -31,3 +31,14 @@ def test_an_unknown_job_is_told() -> None:
     done = _run("nothing")
     assert done.returncode == 2
     assert "no job 'nothing'; the jobs are reference, deterministic, idle, start, growth, all" in done.stderr
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_outputs() -> None:
+    """Ten times as many outputs of 100 kB are 180 MB more on disk, and less than a doubling in memory."""
+    script = RUN.with_name("memory.py")
+    done = subprocess.run(
+        [sys.executable, str(script), "200", "100000"], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2,000 cases: " in done.stdout and "MB" in done.stdout

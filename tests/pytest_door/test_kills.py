@@ -118,17 +118,17 @@ def gone(processes: list[psutil.Process]) -> None:
 
 def test_a_hundred_kills(tmp_path: Path, nursery: Nursery) -> None:
     dice = random.Random(100)
-    with FakeProvider(latency_ms=20) as fake:
+    with FakeProvider(latency_ms=80) as fake:
         books = Bookkeeper(tmp_path, fake, nursery)
         for _ in range(60):  # the only process, at its samples and its judges
             pid = books.start()
-            books.until(pid, AT_ONCE + dice.randrange(0, 4))
+            books.until(pid, dice.randrange(1, 2 * AT_ONCE))
             os.killpg(pid, signal.SIGKILL)
             assert nursery.wait(pid) == -signal.SIGKILL
             books.entered(1)
         for number in range(8):  # the controller alone, or it and its workers
             pid = books.start("-n2")
-            books.until(pid, AT_ONCE + 1)
+            books.until(pid, 3)
             workers = workers_of(pid)
             (os.killpg if number % 2 else os.kill)(pid, signal.SIGKILL)
             assert nursery.wait(pid) == -signal.SIGKILL
@@ -137,7 +137,7 @@ def test_a_hundred_kills(tmp_path: Path, nursery: Nursery) -> None:
         for _ in range(3):  # workers, whose places are taken by new ones; then all that is left
             pid = books.start("-n2", "--max-worker-restart=8")
             for _ in range(5):
-                books.until(pid, 3)
+                books.until(pid, 2)
                 dice.choice(workers_of(pid)).kill()
             workers = workers_of(pid)
             os.killpg(pid, signal.SIGKILL)
@@ -145,6 +145,7 @@ def test_a_hundred_kills(tmp_path: Path, nursery: Nursery) -> None:
             gone(workers)
             books.entered(6)
         assert books.answers() < CALLS, "every kill hit a run that was at work"
+        fake.options.update({"latency_ms": 1.0})
         for piece in dice.choices(range(2, CASES + 5), k=100 - books.kills):  # while the report is written
             pid = books.start(kill_at_piece=piece)
             assert nursery.wait(pid) == -signal.SIGKILL

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from pytest_verica.errors import StoreError
+from pytest_verica.report.baseline import Baseline
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.saved import SavedRun
 from pytest_verica.report.schema import report_schema
@@ -205,3 +206,22 @@ def test_concurrency_and_paths_may_differ(tmp_path: Path) -> None:
     own = {"concurrency": (4, "ini"), "report": ("here.json", "command line")}
     found = merged(tmp_path, first, [replace(second[0], settings=own), *second[1:]])  # type: ignore[call-arg]
     assert found.summary.overall.counts.ran == 8
+
+
+@pytest.mark.parametrize(("most", "named", "code"), [(0, True, 1), (1, True, 0), (1, False, 1)])
+def test_a_gate_with_a_baseline_needs_it_named(tmp_path: Path, most: int, named: bool, code: int) -> None:
+    """On the second row `tone` passed then and fails now: one regression."""
+    gate = {"pass_rate": 0.5, "baseline": {"max_regressions": most}}
+    (tmp_path / "earlier").mkdir()
+    then = [
+        verdict(2, "tone", "pass", **judged())
+        if isinstance(each, VerdictRecord) and each.reported == "missed"
+        else each
+        for each in part(1, [1, 2, 3, 4], planned=8, selected=8)
+    ]
+    (earlier,) = kept(tmp_path / "earlier", then)
+    root = tmp_path / "root"
+    root.mkdir()
+    shards = shards_of(kept(tmp_path, part(1, [1, 3], gate=gate), part(2, [2, 4], gate=gate)))
+    found = merge(shards, root, baseline=Baseline(earlier) if named else None)
+    assert found.exit_code == code, found.summary.gates
