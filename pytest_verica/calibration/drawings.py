@@ -45,7 +45,9 @@ def interval(low: float, estimate: float, high: float, judge: float | None) -> s
     if judge is not None:
         words += f"; the judge's raw rate {percent(judge)}"
         raw = f'<circle class="raw" cx="{judge * WIDTH:.2f}" cy="18" r="6"/>'
+    marks = "● corrected" + (" ○ judge's raw rate" if judge is not None else "")
     ends = f'<text x="0" y="48">0 %</text><text x="{WIDTH}" y="48" text-anchor="end">100 %</text>'
+    ends += f'<text x="{WIDTH / 2}" y="48" text-anchor="middle">{marks}</text>'
     return _svg(
         words,
         WIDTH,

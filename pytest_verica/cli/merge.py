@@ -10,7 +10,6 @@ import click
 from pytest_verica.calibration.gating import Correcting
 from pytest_verica.cli.answers import root_of, root_option
 from pytest_verica.cli.printing import say
-from pytest_verica.report.baseline import Baseline
 from pytest_verica.report.figures import dollars, other_words, rate_words
 from pytest_verica.report.formats import write_format
 from pytest_verica.report.saved import find_run
@@ -26,7 +25,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--report", type=_FILE, help="Where the JSON report goes. Default: the folder of the merged run.")
 @click.option("--junit", type=_FILE, help="Writes a junit file too.")
-@click.option("--baseline", metavar="RUN", help="The run that gates with a `baseline` are held against.")
+@click.option("--baseline", metavar="RUN", help="The run that gates with `baseline` are held against, or `none`.")
 @root_option
 @click.pass_context
 def merge_command(
@@ -44,9 +43,8 @@ def merge_command(
     kept as any other.
     """
     folder = root_of(root)
-    held = None if baseline is None else Baseline.find(folder, baseline)
     shards = shards_of([find_run(folder, name) for name in names])
-    merged = merge(shards, folder, report, baseline=held, correcting=lambda journal: Correcting(folder, journal))
+    merged = merge(shards, folder, report, baseline=baseline, correcting=lambda journal: Correcting(folder, journal))
     if junit is not None:
         write_format(merged.run, "junit", junit)
     for line in _told(merged):

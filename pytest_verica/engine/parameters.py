@@ -22,7 +22,8 @@ from pytest_verica.request import ModelSpec
 @dataclass(frozen=True)
 class _Use:
     """A model where an eval uses it. at: where the model is written; criterion: its name, None for the eval's own;
-    structured: how its answers are forced, None where they are not; replaced: by `--verica-model`."""
+    structured: how its answers are forced, None where they are not; replaced: by `--verica-model`; embeds: whether
+    embeddings are asked for."""
 
     at: Location
     config: ModelConfig
@@ -30,6 +31,7 @@ class _Use:
     criterion: str | None
     structured: str | None = None
     replaced: bool = False
+    embeds: bool = False
 
     def __str__(self) -> str:
         return "`model`" if self.criterion is None else f"criterion {self.criterion!r}"
@@ -73,7 +75,8 @@ def _uses(spec: EvalSpec, ready: Eval, replaced: bool) -> Iterator[_Use]:
         asked = getattr(criterion.grader, "model", None)
         if isinstance(written, ModelConfig) and isinstance(asked, ModelSpec):
             structured = getattr(criterion.config, "structured", None)
-            yield _Use(("criteria", index, "model"), written, asked, criterion.name, structured)
+            embeds = bool(getattr(criterion.grader, "embeds", False))
+            yield _Use(("criteria", index, "model"), written, asked, criterion.name, structured, embeds=embeds)
 
 
 def _written(spec: EvalSpec, use: _Use, parameter: str) -> bool:
@@ -90,6 +93,9 @@ def _other_problems(spec: EvalSpec, use: _Use, kind: ProviderKind) -> Iterator[P
     if api is not None and api not in known_apis and not use.replaced:
         message = f"{use}: the provider `{kind.name}` has no API `{api}`. Remove `api`"
         yield Problem(message, spec.place((*use.at, "api")))
+    if use.embeds and not kind.embeds:
+        message = f"{use}: the provider `{kind.name}` offers no embeddings; name another, or `{{provider: local}}`"
+        yield Problem(message, spec.place((*use.at, "provider")))
     if use.structured is not None and use.structured not in kind.structured:
         known = ", ".join(kind.structured)
         message = f"{use}: the provider `{kind.name}` has no `structured: {use.structured}`; it has: {known}"

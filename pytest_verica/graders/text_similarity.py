@@ -143,7 +143,12 @@ class TextSimilarity:
 
 
 class EmbeddingSimilarity:
-    """A text_similarity that compares embeddings. Each text is asked for once, whichever cases and criteria hold it."""
+    """A text_similarity that compares embeddings. Each text is asked for once, whichever cases and criteria hold it.
+
+    embeds: its model is asked for embeddings, and for nothing else.
+    """
+
+    embeds = True
 
     def __init__(self, config: TextSimilarityConfig) -> None:
         assert config.model is not None

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_verica.calibration.gating import Correcting, uncalibrated_judges
 from pytest_verica.errors import StoreError
 from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
@@ -20,7 +19,7 @@ from pytest_verica.plugin.reports import RECORDS, WORD
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.report.baseline import Baseline
 from pytest_verica.report.failure import excerpt
-from pytest_verica.report.gates import Judging
+from pytest_verica.report.gates import Correcting, Judging
 from pytest_verica.report.history import History
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
@@ -125,7 +124,7 @@ class Controller:
         keeping.add(RunEnd(ended, int(session.exitstatus), stopped))
         keeping.close()
         self.summary = keeping.summary()
-        self.uncalibrated = uncalibrated_judges(self._config.rootpath, self.summary)
+        self.uncalibrated = self._uncalibrated(self.summary)
         describe_run(self._config, self.summary)
         keep_head(self.summary)
         path = self._settings.report or keeping.folder.report
@@ -202,8 +201,23 @@ class Controller:
             self._baseline,
             [eval_id for eval_id, found in summary.evals.items() if self._is_skipped(found)],
             lambda eval_id, totals: hook(eval_id=eval_id, totals=totals),
-            Correcting(self._config.rootpath, summary.journal),
+            self._correcting(summary),
         ).gates(summary)
+
+    def _correcting(self, summary: RunSummary) -> Correcting | None:
+        """What a `calibrated` gate is told of its judges; None where no criterion asked a model."""
+        if not _has_judge(summary):
+            return None
+        from pytest_verica.calibration import gating  # deferred: 40 ms that a run without a judge need not wait for
+
+        return gating.Correcting(self._config.rootpath, summary.journal)
+
+    def _uncalibrated(self, summary: RunSummary) -> list[str]:
+        if not _has_judge(summary):
+            return []
+        from pytest_verica.calibration import gating  # deferred, as above
+
+        return gating.uncalibrated_judges(self._config.rootpath, summary)
 
     def _is_skipped(self, found: EvalSummary) -> bool:
         """Whether the author skips all of an eval: no verdict is other than skipped, and no grader said N/A."""
@@ -260,6 +274,10 @@ class Controller:
             last_failed.pytest_runtest_logreport(_short_report(nodeid, "failed"))
         for eval_id in gates:
             last_failed.pytest_runtest_logreport(_short_report(f"{eval_id}::gate", "passed"))
+
+
+def _has_judge(summary: RunSummary) -> bool:
+    return any(c.judge_hash is not None for found in summary.evals.values() for c in found.record.criteria)
 
 
 def _short_report(nodeid: str, outcome: Literal["passed", "failed"]) -> pytest.TestReport:

@@ -75,4 +75,5 @@ ANTHROPIC = ProviderKind(
     about="Anthropic's Messages",
     left_out=_left_out,
     structured=("json_schema", "tool"),
+    embeds=False,
 )

@@ -56,7 +56,8 @@ class ProviderKind:
     launch; calls: False for doors that never call anything (replay), so that stored answers are all there is; stored:
     False for doors whose answers are not kept, because they cost nothing and may change (a script); left_out: the
     parameters of a model that are not sent because it does not take them, each with a clause that says why; apis: the
-    values of `ModelSpec.api` that it knows; structured: the ways to force the shape of an answer that it knows."""
+    values of `ModelSpec.api` that it knows; structured: the ways to force the shape of an answer that it knows;
+    embeds: False where it is known to embed nothing."""
 
     name: str
     open: Callable[[ModelSpec, float], Provider]
@@ -67,3 +68,4 @@ class ProviderKind:
     left_out: Callable[[ModelSpec], Mapping[str, str]] = takes_all
     apis: tuple[str, ...] = ()
     structured: tuple[Structured, ...] = ("json_schema", "tool", "json_object")
+    embeds: bool = True

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from pytest_verica.errors import StoreError
 from pytest_verica.report.baseline import Baseline
-from pytest_verica.report.gates import NO_BASELINE, Correcting, Judging
+from pytest_verica.report.gates import Correcting, Judging, named_baseline
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.keeping import Keeping
-from pytest_verica.report.saved import SavedRun, keep_head
+from pytest_verica.report.saved import LAST, SavedRun, keep_head
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.run import (
     CaseRecord,
@@ -92,18 +92,20 @@ def merge(
     root: Path,
     report: Path | None = None,
     *,
-    baseline: Baseline | None = None,
+    baseline: str | None = None,
     correcting: Callable[[Path], Correcting] | None = None,
 ) -> Merged:
     """The run that these shards are, kept under a rootdir as any other. Outputs are copied one at a time.
 
     report: where its JSON report goes; in its folder where None; baseline: the run that gates with a `baseline` are
-    held against; correcting: of the merged journal, what `calibrated` gates are told of their judges; without it they
-    fail.
+    held against, the one that the shards were told of where None (but not their `last`: one of them may be that now);
+    correcting: of the merged journal, what `calibrated` gates are told of their judges; without it they fail.
 
     Raises:
-        StoreError: a shard cannot be read, or the run not written.
+        StoreError: a shard cannot be read, there is no such baseline, or the run cannot be written.
     """
+    told, _ = shards[0].run.summary.header.settings.get("baseline", (None, ""))
+    earlier = named_baseline(root, baseline or (None if told == LAST else told))
     folder = RunFolder.create(root)
     keeping = Keeping(folder, _header(shards, folder.id))
     try:
@@ -113,7 +115,8 @@ def merge(
             for _, record in scan_journal(shard.run.path):
                 if isinstance(record, (CaseRecord, VerdictRecord)):
                     keeping.add(record)
-        gates = judge(keeping.summary(), baseline, None if correcting is None else correcting(folder.journal))
+        corrected = None if correcting is None else correcting(folder.journal)
+        gates = judge(keeping.summary(), earlier, corrected)
         for eval_id, result in gates.items():
             keeping.add(GateRecord(eval_id, result))
         code = _exit_code(shards, gates)
@@ -128,16 +131,13 @@ def merge(
 
 
 def judge(
-    summary: RunSummary, baseline: Baseline | None = None, corrected: Correcting | None = None
+    summary: RunSummary, baseline: Baseline | str | None = None, corrected: Correcting | None = None
 ) -> dict[str, GateResult]:
-    """The gates of a whole run, by eval id."""
+    """The gates of a whole run, by eval id. baseline, corrected: as for `Judging`."""
     settings = summary.header.settings
     rate, sample = (settings.get(name, (None,))[0] for name in ("gate", "sample"))
     note = None if sample is None else f"judged on a sample of {sample} cases"
-    # Where the shards were told that there is no earlier run yet (`--verica-baseline none`), so is the whole.
-    told = settings.get("baseline", (None,))[0]
-    held = baseline or (told if told == NO_BASELINE else None)
-    return Judging(rate, note=note, baseline=held, corrected=corrected).gates(summary)
+    return dict(Judging(rate, note=note, baseline=baseline, corrected=corrected).gates(summary))
 
 
 def _shard(run: SavedRun) -> Shard:

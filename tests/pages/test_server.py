@@ -145,8 +145,7 @@ def test_the_page_of_a_run_keeps_its_own_policy_and_every_other_header(address: 
     assert answer.status == 200
     policy = answer.headers["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in policy and "form-action 'none'" in policy
-    assert (
-        "script-src 'sha256-" in answer.text.split("<title>")[0]
-    )  # what may run, the page itself says, before its data
+    # What may run, the page itself says, before its data.
+    assert "script-src &#39;sha256-" in answer.text.split("<title>")[0]
     rest = {name: value for name, value in HEADERS.items() if name != "Content-Security-Policy"}
     assert {name: answer.headers[name] for name in rest} == rest

@@ -195,13 +195,15 @@ def test_merged_shards_ask_the_labels_too(suite: Suite) -> None:
     site = Site(suite, GOOD, pass_rate=0.8, calibrated=True)
     site.run()
     site.label(PEOPLE)
-    names = []
+    names: list[str] = []
     for number in (1, 2):
+        before = set(suite.path.glob(".verica/runs/*"))
         suite.run(f"--verica-shard={number}/2")
-        names.append(sorted(path.parent.name for path in suite.path.glob(".verica/runs/*/journal.jsonl"))[-1])
-    result = CliRunner().invoke(
-        verica, ["merge", *names, "--root", str(suite.path), "--report", str(suite.path / "m.json")]
-    )
-    gate = json.loads((suite.path / "m.json").read_text())["evals"][0]["gate"]
-    assert result.exit_code == 0 and gate["status"] == "passed", result.output
+        (kept,) = set(suite.path.glob(".verica/runs/*")) - before
+        names.append(kept.name)
+    report = suite.path / "merged.json"
+    result = CliRunner().invoke(verica, ["merge", *names, "--root", str(suite.path), "--report", str(report)])
+    assert result.exit_code == 0, result.output
+    gate = json.loads(report.read_text())["evals"][0]["gate"]
+    assert gate["status"] == "passed", gate
     assert gate["numbers"]["calibrated"]["judges"]["tone"]["light"] == "green"

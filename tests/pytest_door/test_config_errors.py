@@ -102,7 +102,7 @@ SLIPS = {
         "  provider: openai_compatible\n", "  provider: openai\n", "model:", ["`credential` is missing"]
     ),
     "credential that is not set": Slip(
-        "  name: fake-1", "  name: fake-1\n  credential: NOT_SET", "model:", ["NOT_SET is not set"]
+        "  name: fake-1", "  name: fake-1\n  credential: NOT_SET", "credential: NOT_SET", ["NOT_SET is not set"]
     ),
     "gate that cannot fail": Slip("0.9}", "0}", "gate:", ["cannot fail"]),
     "gate in percent": Slip("0.9}", "90}", "gate:", ["for 90 % write 0.9"]),

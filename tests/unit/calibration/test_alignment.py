@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -171,10 +172,10 @@ def test_the_history_keeps_twelve_and_tuning_moves_its_point(site, tmp_path):
     acts = label_site(run)
     found = align(run, acts)
     for number in range(14):
-        again = align(type(run)(type(run.run)(f"run-{number}", ""), run.eval, run.criterion, run.outputs), acts)
+        again = replace(found, run=replace(run, run=replace(run.run, id=f"run-{number}")))
         points = remember(tmp_path, again, f"2026-12-{number + 1:02}T00:00:00Z")
     assert len(points) == KEPT and [point.version for point in points] == list(range(3, 15))
-    few = align(type(run)(type(run.run)("run-13", ""), run.eval, run.criterion, run.outputs), acts[:29])
+    few = align(replace(run, run=replace(run.run, id="run-13")), acts[:29])
     points = remember(tmp_path, few, "2026-12-31T00:00:00Z")
     assert len(points) == KEPT and points[-1].version == 14 and points[-1].n == 29
     assert read_history(tmp_path, run.eval.id, "tone") == points

@@ -126,9 +126,21 @@ def test_labelling_in_the_terminal_is_blind_and_goes_on(run: Verica, site, label
     assert "1 of 50" in run("label", "refunds", "--terminal", "--labeller", "bo").output
 
 
-def test_without_terminal_it_points_to_the_page(run: Verica, site) -> None:
-    result = run("label", "refunds")
-    assert result.exit_code == 2 and "--terminal" in result.output
+def test_without_terminal_it_opens_the_page(run: Verica, site, monkeypatch) -> None:
+    opened = []
+    monkeypatch.setattr("pytest_verica.cli.label.open_pages", lambda *given, **named: opened.append((given, named)))
+    assert run("label", "refunds", "--labeller", "ada", "--no-browser").exit_code == 0
+    assert run("label", "refunds", "--most", "7").exit_code == 0
+    ((page, _, port, who), named), (_, longer) = opened
+    assert (page, port, who, named["no_browser"]) == ("label", 0, "ada", True)
+    assert named["eval"].endswith("refunds.eval.yaml") and named["criterion"] == "tone"
+    assert "most" not in named and longer["most"] == "7"
+
+
+def test_what_the_page_cannot_do_goes_with_terminal(run: Verica, site) -> None:
+    for option in (["--run", "last"], ["--column", "question"]):
+        result = run("label", "refunds", *option)
+        assert result.exit_code == 2 and "--terminal" in result.output
 
 
 def test_import(run: Verica, site, labels: LabelFile, tmp_path: Path) -> None:

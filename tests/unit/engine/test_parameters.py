@@ -25,6 +25,14 @@ JUDGE = {
     "passing_labels": ["a"],
     "model": CLAUDE,
 }
+ALIKE = {
+    "name": "alike",
+    "type": "text_similarity",
+    "metric": "cosine",
+    "expected": "x",
+    "pass_at": 0.5,
+    "model": CLAUDE,
+}
 CHECK = {"name": "said", "type": "text_check", "contains": "x"}
 
 
@@ -116,6 +124,10 @@ def test_with_another_model_in_its_place_all_is_inherited(tmp_path: Path) -> Non
         (
             {"target": {"column": "q"}, "criteria": [{**JUDGE, "structured": "json_object"}]},
             "criterion 'tone': the provider `anthropic` has no `structured: json_object`; it has: json_schema, tool",
+        ),
+        (
+            {"target": {"column": "q"}, "criteria": [ALIKE]},
+            "criterion 'alike': the provider `anthropic` offers no embeddings; name another, or `{provider: local}`",
         ),
     ],
 )

@@ -12,7 +12,6 @@ import jsonschema
 import pytest
 
 from pytest_verica.errors import StoreError
-from pytest_verica.report.baseline import Baseline
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.saved import SavedRun
 from pytest_verica.report.schema import report_schema
@@ -88,6 +87,45 @@ def test_exit_code_is_never_lowered(tmp_path: Path, exits: tuple[int, int], gate
         part(2, [2, 4], exit_code=exits[1], **more),
     )
     assert found.exit_code == code
+
+
+HELD = {"pass_rate": 0.1, "baseline": {"max_regressions": 0}}
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "status", "said"),
+    [
+        (None, "then", "failed", "1 of 8 pairs passed in"),
+        ("then", None, "failed", "1 of 8 pairs passed in"),
+        ("none", None, "passed", "held against no earlier run"),
+        ("then", "none", "passed", "held against no earlier run"),
+        (None, None, "failed", "its `baseline` cannot be judged"),
+        ("last", None, "failed", "its `baseline` cannot be judged"),
+    ],
+)
+def test_a_baseline_is_for_the_whole_run(
+    tmp_path: Path, told: str | None, asked: str | None, status: str, said: str
+) -> None:
+    """All eight passed then; `tone` of the second row fails now."""
+    then = [part(1, [1, 2, 3, 4], planned=8, selected=8)]
+    better = [
+        verdict(2, "tone", "pass")
+        if isinstance(record, VerdictRecord) and record.case == "row-0002" and record.criterion == "tone"
+        else record
+        for record in then[0]
+    ]
+    path = write(tmp_path / "journal.jsonl", [replace(better[0], shard=None), *better[1:]])  # type: ignore[call-arg]
+    names = {"then": str(path)}
+    setting = {} if told is None else {"baseline": (names.get(told, told), "ini")}
+    shards = [
+        [replace(records[0], settings=setting), *records[1:]]  # type: ignore[call-arg]
+        for records in (part(1, [1, 3], gate=HELD), part(2, [2, 4], gate=HELD))
+    ]
+    (tmp_path / "root").mkdir()
+    given = None if asked is None else names.get(asked, asked)
+    found = merge(shards_of(kept(tmp_path, *shards)), tmp_path / "root", baseline=given)
+    gate = found.summary.gates[EVAL]
+    assert gate.status == status and said in gate.reasons[-1]
 
 
 def test_the_gate_over_the_whole_run_is_judged(tmp_path: Path) -> None:
@@ -184,5 +222,5 @@ def test_a_gate_with_a_baseline_needs_it_named(tmp_path: Path, most: int, named:
     root = tmp_path / "root"
     root.mkdir()
     shards = shards_of(kept(tmp_path, part(1, [1, 3], gate=gate), part(2, [2, 4], gate=gate)))
-    found = merge(shards, root, baseline=Baseline(earlier) if named else None)
+    found = merge(shards, root, baseline=str(earlier.path) if named else None)
     assert found.exit_code == code, found.summary.gates
