@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import random
-import signal
 import subprocess
 import time
 from pathlib import Path
@@ -13,9 +10,6 @@ import psutil
 import pytest
 
 from pytest_verica.report.summary import read_run
-from pytest_verica.store.folder import answers_path
-from pytest_verica.store.journal import scan_journal
-from pytest_verica.store.responses import ResponseStore
 from tests.fake_provider import FakeProvider
 from tests.pytest_door.reference_eval import CALLS_PER_CASE, CRITERIA, Run, command, environment, run, write_sums
 
@@ -95,62 +89,6 @@ def test_calls_made_in_vain_are_counted(tmp_path: Path) -> None:
         assert found.totals["calls"]["made"] == fake.stats()["requests"] == 3
     assert found.code == 1
     assert (found.totals["error"], found.totals["graded"], found.totals["failed_outputs"]) == (12, 0, 3)
-
-
-def killed_run(folder: Path, fake: FakeProvider, calls: int, *args: str) -> None:
-    """Starts a run and kills it with all its workers, without warning, when it has made so many calls."""
-    target = fake.stats()["requests"] + calls
-    process = subprocess.Popen(
-        command("--verica-concurrency=8", *args),
-        cwd=folder,
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    while fake.stats()["requests"] < target and process.poll() is None:
-        time.sleep(0.002)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def test_twenty_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
-    cases = 120
-    moments = random.Random(20).choices(range(1, 30), k=20)
-    with FakeProvider(latency_ms=30) as fake:
-        write_sums(tmp_path, fake.url, cases)
-        received = stored = in_flight_at_kills = 0
-        for calls in moments:
-            killed_run(tmp_path, fake, calls)
-            settle(fake)
-            now_received, now_stored = fake.stats()["requests"], answers_in(tmp_path)
-            lost = (now_received - received) - (now_stored - stored)
-            assert 0 <= lost <= 8, "only what was in flight is lost"
-            received, stored, in_flight_at_kills = now_received, now_stored, in_flight_at_kills + lost
-            for journal in (tmp_path / ".verica" / "runs").glob("*/journal.jsonl"):
-                list(scan_journal(journal))
-        last = run(tmp_path)
-        requests = fake.stats()["requests"]
-    assert in_flight_at_kills > 0, "no run was killed at work: the test tested nothing"
-    assert last.code == 0, last.text
-    assert len(last.verdicts) == cases * CRITERIA
-    assert requests == cases * CALLS_PER_CASE + in_flight_at_kills
-    assert last.totals["calls"]["made"] == requests - received
-    assert last.totals["calls"]["made"] + last.totals["calls"]["reused"] == cases * CALLS_PER_CASE
-
-
-def settle(fake: FakeProvider) -> None:
-    """Waits until the provider has noticed that its client is gone."""
-    while fake.stats()["in_flight"]:
-        time.sleep(0.01)
-
-
-def answers_in(folder: Path) -> int:
-    store = ResponseStore(answers_path(folder))
-    try:
-        return store.count()
-    finally:
-        store.close()
 
 
 def test_a_killed_worker_costs_its_case_and_reports_each_item_once(tmp_path: Path) -> None:

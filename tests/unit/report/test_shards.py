@@ -12,7 +12,6 @@ import jsonschema
 import pytest
 
 from pytest_verica.errors import StoreError
-from pytest_verica.report.baseline import Baseline
 from pytest_verica.report.json_report import write_report
 from pytest_verica.report.saved import SavedRun
 from pytest_verica.report.schema import report_schema
@@ -223,5 +222,5 @@ def test_a_gate_with_a_baseline_needs_it_named(tmp_path: Path, most: int, named:
     root = tmp_path / "root"
     root.mkdir()
     shards = shards_of(kept(tmp_path, part(1, [1, 3], gate=gate), part(2, [2, 4], gate=gate)))
-    found = merge(shards, root, baseline=Baseline(earlier) if named else None)
+    found = merge(shards, root, baseline=str(earlier.path) if named else None)
     assert found.exit_code == code, found.summary.gates
