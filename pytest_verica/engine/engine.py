@@ -68,8 +68,11 @@ class Engine:
         self._lock = threading.Lock()
         self._lanes: dict[object, _Lane] = {}
         self._queued: set[Key] = set()
+        # Of the jobs that run, or ran and were not read yet, and of the one that is waited for: not of all, which
+        # would take more memory than the cases do.
         self._futures: dict[Key, Future[CaseResult]] = {}
         self._known: set[Key] = set()
+        self._over: CaseResult | None = None
         self._thread: threading.Thread | None = None
         self._loop: _Loop | None = None
         self._closed = False
@@ -95,35 +98,36 @@ class Engine:
         fresh = [job for job in jobs if job.key not in self._known and not job.eval.offline]
         if not fresh or self._closed:
             return
-        self._known.update(job.key for job in fresh)
+        keys = [job.key for job in fresh]
+        self._known.update(keys)
         with self._lock:
-            self._futures.update({job.key: Future() for job in fresh})
             for job in fresh:
                 self._lane(job).jobs.append(job)
-            self._queued.update(job.key for job in fresh)
+            self._queued.update(keys)
         self._running_loop().poke()
 
     def result(self, job: Job) -> CaseResult:
         """What became of a job; waits for it. It is handed out once, and the window moves on."""
         if job.eval.offline:
             return grade_recorded(job, self._overrides)
-        if job.key not in self._futures:
+        key = job.key
+        if not self._pending(key):
             self.forget(job)
             self.feed([job])
         if self._closed:
             return failed_case(job, GradeError("stopped", "the run was stopped before this case was done"))
         with self._lock:
-            future = self._futures[job.key]
+            future = self._future(key)
             lane = self._lane(job)
             lane.unread -= 1  # before the wait: what is waited for must not be kept out by the window
-            if job.key in self._queued and lane.jobs[0].key != job.key:
-                queued = next(waiting for waiting in lane.jobs if waiting.key == job.key)
+            if key in self._queued and lane.jobs[0].key != key:
+                queued = next(waiting for waiting in lane.jobs if waiting.key == key)
                 lane.jobs.remove(queued)
                 lane.jobs.appendleft(queued)
         self._running_loop().poke()
         result = future.result()
         with self._lock:
-            del self._futures[job.key]
+            del self._futures[key]
         return result
 
     def forget(self, job: Job) -> None:
@@ -160,6 +164,19 @@ class Engine:
         model = job.eval.model
         return self._lanes.setdefault(None if model is None else model.endpoint, _Lane())
 
+    def _pending(self, key: Key) -> bool:
+        with self._lock:
+            return key in self._queued or key in self._futures
+
+    def _future(self, key: Key) -> Future[CaseResult]:
+        """Where the result of a job will be; the lock is held."""
+        future = self._futures.get(key)
+        if future is None:
+            future = self._futures[key] = Future()
+            if self._over is not None:
+                future.set_result(self._over)
+        return future
+
     def _next(self) -> Job | None:
         """The next job that its window lets in; called by the loop."""
         with self._lock:
@@ -168,12 +185,15 @@ class Engine:
                     lane.unread += 1
                     job = lane.jobs.popleft()
                     self._queued.discard(job.key)
+                    self._future(job.key)
                     return job
         return None
 
     def _deliver(self, job: Job | None, result: CaseResult) -> None:
-        """Hands a result to the reader; without a job, to every job still waited for. Called by the loop."""
+        """Hands a result to the reader; without a job, to every job that has none yet. Called by the loop."""
         with self._lock:
+            if job is None:
+                self._over = result
             futures = list(self._futures.values()) if job is None else [self._futures[job.key]]
         for future in futures:
             if not future.done():

@@ -45,6 +45,15 @@ class Terminal:
         if reporter is not None and Live.wanted(self._config, reporter):
             manager.register(Live(reporter, self._in_flight), "verica-live")
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """pytest keeps every report to its end. That of a teardown where nothing happened says nothing then."""
+        if report.when == "teardown" and report.passed and not report.sections:
+            reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+            kept = [] if reporter is None else reporter.stats.get("", [])
+            if kept and kept[-1] is report:
+                kept.pop()
+
     def pytest_report_header(self) -> str | None:
         shown = self._settings.shown()
         if not shown:

@@ -12,7 +12,7 @@ from pytest_verica.completion import Answer
 from pytest_verica.engine.endpoints import Call, Endpoints
 from pytest_verica.errors import Problem, ProviderError
 from pytest_verica.evals.problems import nearest
-from pytest_verica.judge.verdict import NoVerdict, read_label, verdict_schema
+from pytest_verica.judge.verdict import TRUNCATED, NoVerdict, read_label, verdict_schema
 from pytest_verica.preflight.need import Use
 from pytest_verica.providers.protocol import Provider, ProviderKind
 from pytest_verica.request import AnswerSchema, Message, ModelSpec, Request, Structured
@@ -150,7 +150,7 @@ async def _probe(use: Use, ask: Ask, within_s: float, seen: Seen) -> None:
     try:
         answer = await asyncio.wait_for(ask(request), within_s)
         seen.answers.append((use.model, answer))
-        read_label(answer.completion, request.answer)
+        _read(answer, request.answer)
     except (asyncio.TimeoutError, TimeoutError):
         seen.problems.append(Problem(_unshaped(use, f"no answer within {within_s:g} s"), use.place))
     except NoVerdict as error:
@@ -160,6 +160,16 @@ async def _probe(use: Use, ask: Ask, within_s: float, seen: Seen) -> None:
     else:
         shape = f"in the shape of a verdict (structured: {use.structured})"
         seen.shaped.append(f"{_at(use.model)}: {use.model.name} answers {shape}")
+
+
+def _read(answer: Answer, shape: AnswerSchema) -> None:
+    """Raises NoVerdict where the answer has not the shape. One that is cut off inside an object has it as far as it
+    goes: a small model that talks on is told of where it judges, verdict by verdict."""
+    try:
+        read_label(answer.completion, shape)
+    except NoVerdict as error:
+        if error.kind != TRUNCATED or not (error.raw or "").lstrip().startswith("{"):
+            raise
 
 
 def probe(model: ModelSpec, structured: Structured) -> Request:

@@ -174,7 +174,7 @@ def test_a_real_model_samples_and_judges_and_is_asked_once(example: Example, url
 
 def test_a_judge_that_is_cut_off_gives_errors_with_what_it_said(example: Example, url: str) -> None:
     write(example, url, judge_tokens=3)
-    result = example.run("pytest --verica -k 'france and (helps or score)'", offline=False)
+    result = example.run("pytest --verica --verica-no-preflight -k 'france and (helps or score)'", offline=False)
     assert result.ret == pytest.ExitCode.TESTS_FAILED  # a gate is not judged on a part, and nothing was graded
     (case,) = cases_of(example.report())
     for name in ("helps", "score"):
@@ -241,7 +241,7 @@ def rubric_eval(url: str) -> dict[str, Any]:
                 },
             }
         ],
-        "gate": {"pass_rate": 0.01, "max_errors": 36},
+        "gate": {"pass_rate": 0.01, "max_errors": 35},
     }
 
 
@@ -274,7 +274,7 @@ def test_a_real_model_judges_by_a_rubric_in_36_calls(example: Example, url: str)
         assert all(isinstance(item["reasoning"], str) and isinstance(item["met"], bool) for item in items.values())
         assert grade["passed"] is all(item["met"] for item in items.values())
         assert grade["judge_hash"]
-    calls = report["totals"]["calls"]
+    calls = report["evals"][0]["calls"]
     assert calls["made"] - calls["retried"] == 36 + again and calls["reused"] == 0
     judged = sum(grade["outcome"] != "error" for grade in grades)
     counted = report["evals"][0]["totals"]["criteria"]["rubric"].get("rubric", {})

@@ -100,9 +100,10 @@ def test_all_problems_at_once_with_their_places(suite: Suite, args: tuple[str, .
     assert not fake.requests and not run.told and not list(suite.path.glob(".verica/runs/*"))
 
 
-def answers(content: str) -> bytes:
+def answers(content: str, finish_reason: str = "stop") -> bytes:
     said = {"role": "assistant", "content": content, "refusal": None}
-    return json.dumps({"choices": [{"index": 0, "message": said, "finish_reason": "stop"}], "model": "m"}).encode()
+    choices = [{"index": 0, "message": said, "finish_reason": finish_reason}]
+    return json.dumps({"choices": choices, "model": "m"}).encode()
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,16 @@ def test_a_judge_that_gives_no_json(suite: Suite, fake: FakeProvider, structured
     assert run.exit == 4, run.out
     assert "the judge 'good' cannot work with fake-judge of openai_compatible at" in run.out and said in run.out
     assert len(fake.requests) == 1, "nothing but the probe"
+
+
+@pytest.mark.parametrize(("content", "code"), [('{"reasoning": "Water, as', 0), ("Water, as", 4)])
+def test_a_probe_that_is_cut_off_counts_as_far_as_it_goes(
+    suite: Suite, fake: FakeProvider, content: str, code: int
+) -> None:
+    write(suite, fake, [judged(fake)])
+    fake.options.update({"models": None})
+    fake.script((404, {}, b"{}"), (200, {}, answers(content, "length")))
+    assert suite.run().exit == code
 
 
 def test_an_endpoint_without_a_list_is_said(suite: Suite, fake: FakeProvider) -> None:

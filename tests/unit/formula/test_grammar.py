@@ -211,9 +211,13 @@ LONG = [
 def test_the_longest_formulas_end(value_of, text):
     """Specified: within 50 ms. Asserted with room for a busy machine."""
     value_of("=1")  # loads the parser
-    began = time.process_time()
-    ends_well(text[:MOST_CHARACTERS])
-    assert time.process_time() - began < 0.5
+
+    def seconds():
+        began = time.thread_time()
+        ends_well(text[:MOST_CHARACTERS])
+        return time.thread_time() - began
+
+    assert min(seconds() for _ in range(3)) < 0.5
 
 
 def ends_well(text: str) -> None:
