@@ -82,6 +82,8 @@ class Launch:
             caller = self._answering.make_caller()
             try:
                 uses = await needed(jobs, caller.known, self._answering.has_answers)
+                if not uses:
+                    return []
                 seen = await self._look(caller, uses)
                 self._remember(seen)
                 return seen.problems
@@ -91,10 +93,8 @@ class Launch:
         return problems + asyncio.run(look())
 
     async def _look(self, caller: Caller, uses: list[Use]) -> Seen:
-        from pytest_verica.preflight.look import Seen, look  # deferred: as the class says
+        from pytest_verica.preflight.look import look  # deferred: as the class says
 
-        if not uses:
-            return Seen()
         free = self._without_price(uses)
         if self._settings.max_cost is not None:  # that is a problem of its own already
             uses = [use for use in uses if use not in free]
