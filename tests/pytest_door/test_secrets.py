@@ -28,7 +28,14 @@ FORMS = {
     "the token in base64": base64.b64encode(TOKEN.encode()).decode(),
 }
 LOUD = ("-vv", "--tb=long", "--showlocals", "-o", "log_cli=true", "--log-level=DEBUG", "-rA", "--full-trace")
-WRITING = ("--junit-xml=junit.xml", "-o", "junit_logging=all", "--verica-report=report.json", "--log-file=log.txt")
+WRITING = (
+    "--junit-xml=junit.xml",
+    "-o",
+    "junit_logging=all",
+    "--verica-report=report.json",
+    "--verica-html=report.html",
+    "--log-file=log.txt",
+)
 
 
 def texts_of(path: Path) -> Iterator[bytes]:
