@@ -17,7 +17,7 @@ PACKAGE = "pytest_verica"
 ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("errors", "canonical", "json_text"),
+    ("errors", "canonical", "json_text", "kinds"),
     (
         "usage",
         "tool_calls",

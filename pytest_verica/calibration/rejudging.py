@@ -25,10 +25,11 @@ from pytest_verica.evals.criterion import CriterionConfig
 from pytest_verica.evals.load import load_eval
 from pytest_verica.golden import GoldenSet
 from pytest_verica.grade import Grade
+from pytest_verica.graders.configs import Configs
 from pytest_verica.graders.criterion import Criterion, make_criterion
-from pytest_verica.graders.kinds import Configs, Kinds
-from pytest_verica.graders.protocol import BuildContext
+from pytest_verica.graders.protocol import BuildContext, GraderKind
 from pytest_verica.judge.registry import KINDS
+from pytest_verica.kinds import Kinds
 from pytest_verica.output import Output
 from pytest_verica.pricing import Prices
 from pytest_verica.providers.protocol import ProviderKind
@@ -71,7 +72,7 @@ class Plan:
     same_judge: bool
 
 
-def plan_rejudging(root: Path, run: JudgedRun, kinds: Kinds = KINDS) -> Plan:
+def plan_rejudging(root: Path, run: JudgedRun, kinds: Kinds[GraderKind] = KINDS) -> Plan:
     """Reads the judge as it is written now, and what judging all outputs cost in the run. No call is made.
 
     Raises:
@@ -90,7 +91,7 @@ def plan_rejudging(root: Path, run: JudgedRun, kinds: Kinds = KINDS) -> Plan:
     return Plan(run, criterion, outputs, cost if known else None, criterion.judge_hash == run.judge_hash)
 
 
-def written_criterion(root: Path, run: JudgedRun, kinds: Kinds = KINDS) -> Criterion:
+def written_criterion(root: Path, run: JudgedRun, kinds: Kinds[GraderKind] = KINDS) -> Criterion:
     """The criterion as its eval file has it now; as the run kept it where it is written in Python.
 
     Raises:

@@ -20,9 +20,9 @@ from pytest_verica.evals.prompt import Prompt
 from pytest_verica.evals.target import ColumnTarget, RecordTarget
 from pytest_verica.golden import GoldenSet
 from pytest_verica.grade import Grade, Outcome
+from pytest_verica.graders.configs import Configs
 from pytest_verica.graders.criterion import Criterion, make_criterion
 from pytest_verica.graders.excerpt import excerpt
-from pytest_verica.graders.kinds import Configs
 from pytest_verica.graders.protocol import BuildContext
 from pytest_verica.judge.registry import KINDS
 from pytest_verica.output import Output

@@ -10,7 +10,7 @@ import click
 from pytest_verica.engine.parameters import fitted
 from pytest_verica.engine.plan import load_golden, make_eval, missing_credentials
 from pytest_verica.evals.load import load_eval
-from pytest_verica.graders.kinds import Configs
+from pytest_verica.graders.configs import Configs
 from pytest_verica.judge.registry import KINDS
 from pytest_verica.preflight.check import check as look_at
 from pytest_verica.preflight.look import Seen
@@ -31,8 +31,7 @@ def check(context: click.Context, file: Path, timeout: float) -> None:
     import asyncio  # deferred: 30 ms that no other command needs
 
     spec = load_eval(file, str(file), Configs(KINDS))
-    needs = {name: kind.needs_credential for name, kind in PROVIDERS.items()}
-    made = make_eval(spec, load_golden(spec), id=str(file), kinds=KINDS, needs_credential=needs)
+    made = make_eval(spec, load_golden(spec), id=str(file), kinds=KINDS, providers=PROVIDERS)
     ready, unfit = fitted(spec, made, PROVIDERS)
     uses = uses_of(ready)
     usable = [use for use in uses if use.model.credential is None or os.environ.get(use.model.credential)]

@@ -7,7 +7,7 @@ import json
 import click
 
 from pytest_verica.evals.schema import eval_schema
-from pytest_verica.graders.kinds import Configs
+from pytest_verica.graders.configs import Configs
 from pytest_verica.judge.registry import KINDS
 from pytest_verica.report.schema import report_schema
 

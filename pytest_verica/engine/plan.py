@@ -21,10 +21,9 @@ from pytest_verica.evals.target import ColumnTarget, HttpTarget, PythonTarget, R
 from pytest_verica.golden import GoldenSet, load_golden_set
 from pytest_verica.graders.criterion import Criterion, make_criterion
 from pytest_verica.graders.protocol import BuildContext, GraderKind
+from pytest_verica.providers.protocol import ProviderKind
 from pytest_verica.request import ModelSpec
 from pytest_verica.template import compile_template
-
-NeedsCredential = Mapping[str, bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +97,10 @@ def make_eval(
     *,
     id: str,
     kinds: Mapping[str, GraderKind],
-    needs_credential: NeedsCredential,
+    providers: Mapping[str, ProviderKind],
     function: bool = False,
 ) -> Eval:
-    """Builds and checks an eval. `needs_credential` maps each known provider to whether it needs one.
+    """Builds and checks an eval. kinds, providers: those that are known, by name.
 
     Raises:
         ConfigError: everything that can be known to be wrong before the first call, all of it together.
@@ -112,7 +111,7 @@ def make_eval(
         problems.append(Problem("nothing to evaluate: write a `target`, or `prompt` with `model`", spec.place(())))
     problems += _template_problems(spec, golden)
     problems += _target_problems(spec, golden)
-    problems += _model_problems(spec, needs_credential)
+    problems += _model_problems(spec, providers)
     prompt = None
     with contextlib.suppress(TemplateError):  # it is among the problems already
         prompt = None if config.prompt is None else Prompt(config.prompt)
@@ -196,16 +195,16 @@ def _target_problems(spec: EvalSpec, golden: GoldenSet) -> list[Problem]:
     return problems
 
 
-def _model_problems(spec: EvalSpec, needs_credential: NeedsCredential) -> list[Problem]:
+def _model_problems(spec: EvalSpec, providers: Mapping[str, ProviderKind]) -> list[Problem]:
     problems: list[Problem] = []
     for location, model in _models(spec):
         place = spec.place(location)
-        if model.provider not in needs_credential:
-            hint = nearest(model.provider, needs_credential)
-            known = ", ".join(needs_credential)
+        if model.provider not in providers:
+            hint = nearest(model.provider, providers)
+            known = ", ".join(providers)
             message = f"unknown provider {model.provider!r}; {hint}known providers: {known}"
             problems.append(Problem(message, spec.place((*location, "provider"))))
-        elif needs_credential[model.provider] and model.credential is None:
+        elif providers[model.provider].needs_credential and model.credential is None:
             message = f"`credential` is missing: name the environment variable that holds the key for {model.provider}"
             problems.append(Problem(message, place))
     return problems

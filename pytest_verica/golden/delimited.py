@@ -19,12 +19,18 @@ _MAX_HEADER_LINES = 200
 _MAX_LINES_TOLD = 5
 
 
-def read_delimited(path: Path, findings: Findings, expected: str) -> GoldenSet:
-    """Reads a CSV or TSV file; `expected` is the separator that its name promises.
+def read_csv(path: Path, findings: Findings) -> GoldenSet:
+    """Raises GoldenSetError with the line of each problem."""
+    return _read(path, findings, ",")
 
-    Raises:
-        GoldenSetError: with the line of each problem.
-    """
+
+def read_tsv(path: Path, findings: Findings) -> GoldenSet:
+    """Raises GoldenSetError with the line of each problem."""
+    return _read(path, findings, "\t")
+
+
+def _read(path: Path, findings: Findings, expected: str) -> GoldenSet:
+    """expected: the separator that the file's name promises."""
     with opened(path, findings) as stream, _long_cells():
         head = _header_lines(stream)
         if not "".join(head).strip():

@@ -7,25 +7,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_verica.golden.delimited import read_delimited
 from pytest_verica.golden.findings import Findings
 from pytest_verica.golden.golden_set import GoldenSet
-from pytest_verica.golden.json_rows import read_json_array, read_jsonl
-from pytest_verica.golden.parquet import read_parquet
-from pytest_verica.golden.python_rows import read_python
-from pytest_verica.golden.xlsx import read_xlsx
-from pytest_verica.golden.yaml_rows import read_yaml
+from pytest_verica.kinds import Kinds
 
-_READERS: Mapping[str, Callable[[Path, Findings], GoldenSet]] = {
-    ".csv": lambda path, findings: read_delimited(path, findings, ","),
-    ".tsv": lambda path, findings: read_delimited(path, findings, "\t"),
-    ".jsonl": read_jsonl,
-    ".ndjson": read_jsonl,
-    ".json": read_json_array,
-    ".yaml": read_yaml,
-    ".yml": read_yaml,
-    ".parquet": read_parquet,
-}
+_READERS: Kinds[Callable[[Path, Findings], GoldenSet]] = Kinds(
+    {
+        ".csv": "pytest_verica.golden.delimited:read_csv",
+        ".tsv": "pytest_verica.golden.delimited:read_tsv",
+        ".jsonl": "pytest_verica.golden.json_rows:read_jsonl",
+        ".ndjson": "pytest_verica.golden.json_rows:read_jsonl",
+        ".json": "pytest_verica.golden.json_rows:read_json_array",
+        ".yaml": "pytest_verica.golden.yaml_rows:read_yaml",
+        ".yml": "pytest_verica.golden.yaml_rows:read_yaml",
+        ".parquet": "pytest_verica.golden.parquet:read_parquet",
+    }
+)
 _BOOKS = (".xlsx", ".xlsm")
 
 
@@ -41,6 +38,8 @@ def load_golden_set(source: str | Mapping[str, Any], base_dir: Path) -> GoldenSe
         reference = source.get("python")
         if set(source) != {"python"} or not isinstance(reference, str):
             Findings("golden_set").stop('a golden set is the path of a file, or {python: "module:rows"}')
+        from pytest_verica.golden.python_rows import read_python  # deferred, as the others are
+
         return read_python(reference, base_dir, Findings(reference))
     path, sheet = _path_and_sheet(source, base_dir)
     findings = Findings(source)
@@ -53,7 +52,11 @@ def load_golden_set(source: str | Mapping[str, Any], base_dir: Path) -> GoldenSe
     try:
         if path.stat().st_size == 0:
             findings.stop("the file is empty (0 bytes): a golden set needs at least one case")
-        return read_xlsx(path, findings, sheet) if kind in _BOOKS else _READERS[kind](path, findings)
+        if kind not in _BOOKS:
+            return _READERS[kind](path, findings)
+        from pytest_verica.golden.xlsx import read_xlsx
+
+        return read_xlsx(path, findings, sheet)
     except OSError as error:
         findings.stop(f"the file cannot be read: {error.strerror or error}")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_verica.graders.kinds import Kinds
+from pytest_verica.graders.protocol import GraderKind
 from pytest_verica.graders.registry import GRADERS, OLD_NAMES
+from pytest_verica.kinds import Kinds
 
 JUDGES: dict[str, str] = {
     "label_model": "pytest_verica.judge.label_model:KIND",
@@ -13,5 +14,5 @@ JUDGES: dict[str, str] = {
     "preset": "pytest_verica.judge.preset:KIND",
 }
 
-KINDS = Kinds({**GRADERS, **JUDGES, **OLD_NAMES})
+KINDS: Kinds[GraderKind] = Kinds({**GRADERS, **JUDGES, **OLD_NAMES})
 """By the name that `type` has in an eval."""

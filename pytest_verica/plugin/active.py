@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,13 +19,14 @@ from pytest_verica.plugin.launch import Launch, Refusals
 from pytest_verica.plugin.nodes import EvalFile
 from pytest_verica.plugin.recording import Recording
 from pytest_verica.plugin.reports import Reports
-from pytest_verica.plugin.reuse import Reuse
 from pytest_verica.plugin.roles import Role, role_of
 from pytest_verica.plugin.running import Running
 from pytest_verica.plugin.settings import Settings, read_settings
 from pytest_verica.plugin.terminal import Terminal
-from pytest_verica.report.baseline import Baseline
 from pytest_verica.report.gates import named_baseline
+
+if TYPE_CHECKING:
+    from pytest_verica.report.baseline import Baseline
 
 
 def activate(config: pytest.Config) -> None:
@@ -40,11 +41,13 @@ def activate(config: pytest.Config) -> None:
     role = role_of(config, settings)
     register = config.pluginmanager.register
     baseline = _baseline(config, settings) if role.reports else None
-    if isinstance(baseline, Baseline):
+    if baseline is not None and not isinstance(baseline, str):
         role.baseline = baseline.facts()
     evals = Evals(config, settings, role.baseline)
     reuse = None
     if settings.reuse:
+        from pytest_verica.plugin.reuse import Reuse  # deferred: few runs ask for it
+
         identity = lambda ready: evals.code_of(ready).identity  # noqa: E731
         reuse = Reuse(config.rootpath, role.run_id, identity, lambda: price_hash(config, settings))
     recording = Recording(evals, as_lines=not role.reports, reuse=reuse)

@@ -15,7 +15,7 @@ from pytest_verica.errors import VericaError
 from pytest_verica.evals.marker import eval_from_marker
 from pytest_verica.golden import golden_set_from_rows
 from pytest_verica.grade import Grade
-from pytest_verica.graders.kinds import Configs
+from pytest_verica.graders.configs import Configs
 from pytest_verica.output import Output, output_of
 from pytest_verica.plugin.evals import Evals, place_of
 from pytest_verica.plugin.functions import columns_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -17,7 +17,6 @@ from pytest_verica.plugin.junit import describe_run
 from pytest_verica.plugin.publishing import workflow_commands, write_html, write_step_summary
 from pytest_verica.plugin.reports import RECORDS, WORD
 from pytest_verica.plugin.settings import Settings
-from pytest_verica.report.baseline import Baseline
 from pytest_verica.report.failure import excerpt
 from pytest_verica.report.gates import Correcting, Judging
 from pytest_verica.report.history import History
@@ -27,6 +26,9 @@ from pytest_verica.report.saved import SavedRun, keep_head
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.run import RUN_GATE, EvalRecord, GateRecord, GateResult, Record, RunEnd, VerdictRecord, from_line
 from pytest_verica.store.folder import RunFolder, run_numbers
+
+if TYPE_CHECKING:
+    from pytest_verica.report.baseline import Baseline
 
 MOST_MISSES = 50
 """Misses that a failed gate lists."""

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,17 +22,19 @@ from pytest_verica.evals.gate import BaselineGate
 from pytest_verica.evals.load import criterion_id, load_eval
 from pytest_verica.evals.target import ColumnTarget, HttpTarget, RecordTarget
 from pytest_verica.golden import GoldenSet
+from pytest_verica.graders.configs import Configs
 from pytest_verica.graders.criterion import Criterion
-from pytest_verica.graders.kinds import Configs
 from pytest_verica.graders.protocol import GraderKind
 from pytest_verica.judge.registry import KINDS
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.providers.log_guard import LogGuard
 from pytest_verica.providers.protocol import ProviderKind
 from pytest_verica.providers.registry import PROVIDERS
-from pytest_verica.report.baseline import BaselineFacts
 from pytest_verica.report.gate_check import Planned, check_baseline, check_gate
 from pytest_verica.report.gates import NO_BASELINE
+
+if TYPE_CHECKING:
+    from pytest_verica.report.baseline import BaselineFacts
 
 SAMPLE_SEED = 20261
 
@@ -61,10 +63,9 @@ class Evals:
         self.by_id: dict[str, Eval] = {}
         self.log_guard = LogGuard()
         self.kinds: Mapping[str, GraderKind] = KINDS.extended(_registered(config.hook.pytest_verica_graders()))
-        self.providers: Mapping[str, ProviderKind] = {
-            **PROVIDERS,
-            **_registered(config.hook.pytest_verica_providers()),
-        }
+        self.providers: Mapping[str, ProviderKind] = PROVIDERS.extended(
+            _registered(config.hook.pytest_verica_providers())
+        )
 
     def from_file(self, path: Path, nodeid: str) -> Eval:
         """The eval of a file.
@@ -144,10 +145,7 @@ class Evals:
     def _fitted(self, spec: EvalSpec, golden: GoldenSet, eval_id: str, function: bool) -> tuple[Eval, list[Problem]]:
         """An eval that can run but for what its models do not take."""
         self.log_guard.hide(secret_variables(spec))
-        needs_credential = {name: kind.needs_credential for name, kind in self.providers.items()}
-        ready = make_eval(
-            spec, golden, id=eval_id, kinds=self.kinds, needs_credential=needs_credential, function=function
-        )
+        ready = make_eval(spec, golden, id=eval_id, kinds=self.kinds, providers=self.providers, function=function)
         return fitted(spec, ready, self.providers, replaced=ready.config.name in self._replaced)
 
     def planned(self, ready: Eval) -> int:

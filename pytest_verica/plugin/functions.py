@@ -18,7 +18,7 @@ from pytest_verica.evals.config import EvalSpec
 from pytest_verica.evals.load import criterion_id
 from pytest_verica.evals.marker import eval_from_marker
 from pytest_verica.golden import GoldenSet, golden_set_from_rows
-from pytest_verica.graders.kinds import Configs
+from pytest_verica.graders.configs import Configs
 from pytest_verica.plugin.evals import Evals, place_of
 from pytest_verica.plugin.ticket import TICKET, Ticket, ticket_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,10 +13,12 @@ from pytest_verica.engine.plan import Eval
 from pytest_verica.evals.prompt import prompt_json
 from pytest_verica.grade import Grade, GradeError
 from pytest_verica.plugin.evals import Evals
-from pytest_verica.plugin.reuse import Reuse
 from pytest_verica.plugin.ticket import Ticket
 from pytest_verica.request import ModelSpec
 from pytest_verica.run import CaseRecord, CriterionRecord, EvalRecord, Record, Reported, VerdictRecord
+
+if TYPE_CHECKING:
+    from pytest_verica.plugin.reuse import Reuse
 
 BENCH = pytest.StashKey[Callable[[], "list[Record | str]"]]()
 """On a test with the `verica` fixture: gives the records of its verdicts, for the test's own report."""

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_verica.plugin.distance import FarWorkers, is_far
-from pytest_verica.plugin.distant_answers import DistantAnswers
 from pytest_verica.plugin.options import WORKER_KEY
 from pytest_verica.plugin.settings import Settings
-from pytest_verica.report.baseline import BaselineFacts
 from pytest_verica.store.folder import answers_path, ledger_path, new_run_id
 from pytest_verica.store.responses import ResponseStore
 
 if TYPE_CHECKING:
+    from pytest_verica.plugin.distant_answers import DistantAnswers
     from pytest_verica.plugin.scheduler import BlockScheduling
+    from pytest_verica.report.baseline import BaselineFacts
 
 STOP = "verica_stop"
 """The command by which the controller stops its workers at once; xdist's own workers would pass over it."""
@@ -72,6 +71,9 @@ class ControllerRole(Role):
         super().__init__(config, settings)
         self._configured = 0
         self._stopped = False
+        # Deferred, as what only xdist's processes need is below: alone there are no workers.
+        from pytest_verica.plugin.distance import FarWorkers
+
         self._far = FarWorkers(config)
 
     @pytest.hookimpl(tryfirst=True)
@@ -80,6 +82,8 @@ class ControllerRole(Role):
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
+        from pytest_verica.plugin.distance import is_far
+
         tx = list(self.config.getoption("tx", None) or ())
         workers = max(1, len(tx))
         budget = self.budget
@@ -147,6 +151,9 @@ class WorkerRole(Role):
 
     def __init__(self, config: pytest.Config, settings: Settings) -> None:
         super().__init__(config, settings)
+        from pytest_verica.plugin.distant_answers import DistantAnswers
+        from pytest_verica.report.baseline import BaselineFacts
+
         given = config.workerinput.get(WORKER_KEY, {})  # type: ignore[attr-defined]
         self.run_id = given.get("run_id", self.run_id)
         self.started = given.get("started", self.started)

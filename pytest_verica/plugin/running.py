@@ -9,7 +9,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -24,7 +24,6 @@ from pytest_verica.plugin.functions import capturing
 from pytest_verica.plugin.notice import warn
 from pytest_verica.plugin.recording import Recording
 from pytest_verica.plugin.reports import Reports
-from pytest_verica.plugin.reuse import Reuse
 from pytest_verica.plugin.ticket import Ticket, ticket_of
 
 # Their work (capture, logging, fixtures) is what the short protocol leaves out.
@@ -37,6 +36,9 @@ _HEAVY = (
     "faulthandler",
     "setuponly",
 )
+
+if TYPE_CHECKING:
+    from pytest_verica.plugin.reuse import Reuse
 
 _THROUGH = (KeyboardInterrupt, pytest.exit.Exception)
 

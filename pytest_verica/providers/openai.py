@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from pytest_verica.providers.chat_completions import Dialect, open_chat_completions
 from pytest_verica.providers.door import require_credential
 from pytest_verica.providers.parameters import OPENAI_CHAT, RESPONSES, LeftOut, left_out
 from pytest_verica.providers.protocol import Provider, ProviderKind
 from pytest_verica.request import ModelSpec
 
-_DIALECT = Dialect(limit_name="max_completion_tokens", own=True, rules=OPENAI_CHAT)
-
 
 def _open(spec: ModelSpec, timeout_s: float) -> Provider:
+    # Deferred: only a run that makes calls pays for the loading.
+    from pytest_verica.providers.chat_completions import Dialect, open_chat_completions
+
     require_credential(spec, "OPENAI_API_KEY")
-    return open_chat_completions(spec, timeout_s, _DIALECT)
+    dialect = Dialect(limit_name="max_completion_tokens", own=True, rules=OPENAI_CHAT)
+    return open_chat_completions(spec, timeout_s, dialect)
 
 
 def _left_out(spec: ModelSpec) -> LeftOut:

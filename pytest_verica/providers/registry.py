@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from pytest_verica.providers.anthropic import ANTHROPIC
-from pytest_verica.providers.google import GOOGLE
-from pytest_verica.providers.local import LOCAL
-from pytest_verica.providers.openai import OPENAI
-from pytest_verica.providers.openai_compatible import OPENAI_COMPATIBLE
+from pytest_verica.kinds import Kinds
 from pytest_verica.providers.protocol import ProviderKind
-from pytest_verica.providers.replay import REPLAY
-from pytest_verica.providers.scripted import SCRIPTED
 
-PROVIDERS: dict[str, ProviderKind] = {
-    OPENAI.name: OPENAI,
-    ANTHROPIC.name: ANTHROPIC,
-    GOOGLE.name: GOOGLE,
-    OPENAI_COMPATIBLE.name: OPENAI_COMPATIBLE,
-    LOCAL.name: LOCAL,
-    REPLAY.name: REPLAY,
-    SCRIPTED.name: SCRIPTED,
-}
+PROVIDERS: Kinds[ProviderKind] = Kinds(
+    {
+        "openai": "pytest_verica.providers.openai:OPENAI",
+        "anthropic": "pytest_verica.providers.anthropic:ANTHROPIC",
+        "google": "pytest_verica.providers.google:GOOGLE",
+        "openai_compatible": "pytest_verica.providers.openai_compatible:OPENAI_COMPATIBLE",
+        "local": "pytest_verica.providers.local:LOCAL",
+        "replay": "pytest_verica.providers.replay:REPLAY",
+        "scripted": "pytest_verica.providers.scripted:SCRIPTED",
+    }
+)
+"""Name → where its kind is. Loaded when first used, so that starting does not cost more with each provider there is."""

@@ -6,19 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_verica.evals.gate import BaselineGate, GateConfig
 from pytest_verica.evals.load import criterion_id
 from pytest_verica.grade import Outcome
-from pytest_verica.report.baseline import Comparison
-from pytest_verica.report.calibrated import Corrected, CorrectedRates
 from pytest_verica.report.samples import worth_of_units
 from pytest_verica.report.totals import Counts, Totals
 from pytest_verica.run import GateResult
 from pytest_verica.stats.holm import holm
 from pytest_verica.stats.mcnemar import mcnemar_exact
 from pytest_verica.stats.proportion import wilson_lower
+
+if TYPE_CHECKING:
+    from pytest_verica.report.baseline import Comparison
+    from pytest_verica.report.calibrated import Corrected
 
 _MOST_REGRESSIONS = 10
 """Regressions that a failed gate names."""
@@ -74,7 +76,11 @@ def judge_gate(
     corrected: each judge's true rate by id of its criterion, which a `calibrated` gate needs.
     """
     judged = _judged(config, totals, ran.repeat)
-    rates = CorrectedRates(totals.counts, totals.criteria, corrected or {}) if config.calibrated else None
+    rates = None
+    if config.calibrated:
+        from pytest_verica.report.calibrated import CorrectedRates  # deferred: few gates ask for it
+
+        rates = CorrectedRates(totals.counts, totals.criteria, corrected or {})
     numbers = {**_numbers(config, totals, judged), **_baseline_numbers(config, baseline)}
     if rates is not None and corrected is not None:
         numbers.update(rates.numbers(config))
@@ -275,7 +281,7 @@ def _numbers(config: GateConfig, totals: Totals, judged: _Judged) -> dict[str, A
 
 
 def _baseline_numbers(config: GateConfig, baseline: Comparison | str | None) -> dict[str, Any]:
-    if config.baseline is None or not isinstance(baseline, Comparison):
+    if config.baseline is None or baseline is None or isinstance(baseline, str):
         return {}
     criteria = {
         name: {

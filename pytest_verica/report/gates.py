@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_verica.errors import StoreError, VericaError
 from pytest_verica.evals.gate import GateConfig
-from pytest_verica.report.baseline import Baseline, Comparison
-from pytest_verica.report.calibrated import Corrected
 from pytest_verica.report.gate import Ran, judge_gate, judge_run_gate
 from pytest_verica.report.summary import EvalSummary, RunSummary
 from pytest_verica.report.totals import Totals
 from pytest_verica.run import RUN_GATE, GateResult
+
+if TYPE_CHECKING:
+    from pytest_verica.report.baseline import Baseline, Comparison
+    from pytest_verica.report.calibrated import Corrected
 
 NO_BASELINE = "none"
 """What `--verica-baseline` says where there is no earlier run yet."""
@@ -25,10 +28,14 @@ def named_baseline(root: Path, name: str | None) -> Baseline | str | None:
     Raises:
         StoreError: there is no such run.
     """
-    return name if name is None or name == NO_BASELINE else Baseline.find(root, name)
+    if name is None or name == NO_BASELINE:
+        return name
+    from pytest_verica.report.baseline import Baseline  # deferred: few runs name one
+
+    return Baseline.find(root, name)
 
 
-Correcting = Callable[[EvalSummary, GateConfig], Mapping[str, Corrected]]
+Correcting = Callable[[EvalSummary, GateConfig], "Mapping[str, Corrected]"]
 """What is known of the judges of an eval: made of human labels, by id of the criterion."""
 
 

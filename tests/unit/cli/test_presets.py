@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_verica.evals.load import load_eval
-from pytest_verica.graders.kinds import Configs
+from pytest_verica.graders.configs import Configs
 from pytest_verica.judge.aspect import ASPECTS
 from pytest_verica.judge.preset_file import preset_keys
 from pytest_verica.judge.registry import KINDS

@@ -24,6 +24,7 @@ from pytest_verica.evals.load import validate_eval
 from pytest_verica.golden import golden_set_from_rows
 from pytest_verica.grade import Grade
 from pytest_verica.judge.registry import KINDS
+from pytest_verica.providers.registry import PROVIDERS
 from pytest_verica.request import Request
 
 MODEL = {"provider": "scripted", "name": "any:thing"}
@@ -71,9 +72,7 @@ def prepared(questions: list[str], **more: Any) -> tuple[Eval, list[Job]]:
     document = Document("e.eval.yaml", value, {(): Place("e.eval.yaml", 1)})
     config = validate_eval(value, document, {name: kind.config for name, kind in KINDS.items()})
     golden = golden_set_from_rows([{"q": question} for question in questions], "g")
-    ready = make_eval(
-        EvalSpec(config, Path.cwd(), document), golden, id="e", kinds=KINDS, needs_credential={"scripted": False}
-    )
+    ready = make_eval(EvalSpec(config, Path.cwd(), document), golden, id="e", kinds=KINDS, providers=PROVIDERS)
     return ready, [Job(ready, case, 0, ready.criteria) for case in golden]
 
 

@@ -12,7 +12,7 @@ from pytest_verica.engine.parameters import fitted
 from pytest_verica.engine.plan import Eval, load_golden, make_eval
 from pytest_verica.errors import Problem
 from pytest_verica.evals.load import load_eval
-from pytest_verica.graders.kinds import Configs
+from pytest_verica.graders.configs import Configs
 from pytest_verica.judge.registry import KINDS
 from pytest_verica.providers.registry import PROVIDERS
 
@@ -44,8 +44,7 @@ def fit(folder: Path, *files: dict[str, Any], replaced: bool = False) -> tuple[E
         (folder / f"{number}.eval.yaml").write_text(json.dumps({**extends, **value}, indent=1))
     path = folder / f"{len(files) - 1}.eval.yaml"
     spec = load_eval(path, path.name, Configs(KINDS))
-    needs = {name: kind.needs_credential for name, kind in PROVIDERS.items()}
-    ready = make_eval(spec, load_golden(spec), id="e", kinds=KINDS, needs_credential=needs)
+    ready = make_eval(spec, load_golden(spec), id="e", kinds=KINDS, providers=PROVIDERS)
     return fitted(spec, ready, PROVIDERS, replaced=replaced)
 
 

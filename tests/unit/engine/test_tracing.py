@@ -154,7 +154,7 @@ def outputs(module: Path, target: str, questions: list[str]) -> list[Output | No
     document = Document("e.eval.yaml", value, {(): Place("e.eval.yaml", 1)})
     config = validate_eval(value, document, {name: kind.config for name, kind in KINDS.items()})
     golden = golden_set_from_rows([{"q": question} for question in questions], "g")
-    ready = make_eval(EvalSpec(config, module, document), golden, id="e", kinds=KINDS, needs_credential={})
+    ready = make_eval(EvalSpec(config, module, document), golden, id="e", kinds=KINDS, providers={})
     jobs = [Job(ready, case, 0, ready.criteria) for case in golden]
     engine = Engine(Nobody, window=len(jobs), local_concurrency=8)  # type: ignore[arg-type]
     try:
