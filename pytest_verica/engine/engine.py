@@ -67,11 +67,11 @@ class Engine:
         self._local_concurrency = local_concurrency
         self._lock = threading.Lock()
         self._lanes: dict[object, _Lane] = {}
-        self._queued: set[Key] = set()
+        # Of all jobs, whether they are waiting in their lane. No sets: of 20,000 each takes three times the room.
+        self._known: dict[Key, bool] = {}
         # Of the jobs that run, or ran and were not read yet, and of the one that is waited for: not of all, which
         # would take more memory than the cases do.
         self._futures: dict[Key, Future[CaseResult]] = {}
-        self._known: set[Key] = set()
         self._over: CaseResult | None = None
         self._thread: threading.Thread | None = None
         self._loop: _Loop | None = None
@@ -98,12 +98,10 @@ class Engine:
         fresh = [job for job in jobs if job.key not in self._known and not job.eval.offline]
         if not fresh or self._closed:
             return
-        keys = [job.key for job in fresh]
-        self._known.update(keys)
         with self._lock:
             for job in fresh:
                 self._lane(job).jobs.append(job)
-            self._queued.update(keys)
+                self._known[job.key] = True
         self._running_loop().poke()
 
     def result(self, job: Job) -> CaseResult:
@@ -120,7 +118,7 @@ class Engine:
             future = self._future(key)
             lane = self._lane(job)
             lane.unread -= 1  # before the wait: what is waited for must not be kept out by the window
-            if key in self._queued and lane.jobs[0].key != key:
+            if self._known.get(key) and lane.jobs[0].key != key:
                 queued = next(waiting for waiting in lane.jobs if waiting.key == key)
                 lane.jobs.remove(queued)
                 lane.jobs.appendleft(queued)
@@ -132,7 +130,8 @@ class Engine:
 
     def forget(self, job: Job) -> None:
         """Lets a job be run again (a rerun asked for it); stored answers are still reused."""
-        self._known.discard(job.key)
+        with self._lock:
+            self._known.pop(job.key, None)
 
     def grade(self, job: Job, output: Output) -> CaseResult:
         """Grades an output that the reader already has."""
@@ -166,7 +165,7 @@ class Engine:
 
     def _pending(self, key: Key) -> bool:
         with self._lock:
-            return key in self._queued or key in self._futures
+            return self._known.get(key, False) or key in self._futures
 
     def _future(self, key: Key) -> Future[CaseResult]:
         """Where the result of a job will be; the lock is held."""
@@ -184,7 +183,7 @@ class Engine:
                 if lane.jobs and lane.unread < self._window:
                     lane.unread += 1
                     job = lane.jobs.popleft()
-                    self._queued.discard(job.key)
+                    self._known[job.key] = False
                     self._future(job.key)
                     return job
         return None

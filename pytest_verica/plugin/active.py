@@ -95,15 +95,19 @@ class Active:
         self._recording = recording
         self._answering = answering
         self._launch = launch
+        self._files: list[EvalFile] = []
 
     def pytest_collect_file(self, file_path: Any, parent: pytest.Collector) -> EvalFile | None:
         if not is_eval_file(file_path.name):
             return None
         node: EvalFile = EvalFile.from_parent(parent, path=file_path)
         node.evals, node.running = self._evals, self._running
+        self._files.append(node)
         return node
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
+        for file in self._files:
+            file.collected()
         if not self._role.runs:
             return
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,22 +18,56 @@ if TYPE_CHECKING:
     from pytest_verica.plugin.running import Running
 
 
+class _WhenAsked:
+    """A container of a node that is made when first asked for. pytest's constructor makes one for every node, and on
+    nearly all it stays empty: an empty one is not kept."""
+
+    def __init__(self, name: str, make: Callable[[Any], Any] | None = None) -> None:
+        self._place = f"_lean_{name}"
+        self._make = make
+
+    def __get__(self, node: Any, owner: type | None = None) -> Any:
+        if node is None:
+            return self
+        made = getattr(node, self._place, None)
+        if made is None and self._make is not None:
+            made = self._make(node)
+            setattr(node, self._place, made)
+        return made
+
+    def __set__(self, node: Any, value: Any) -> None:
+        if value:
+            setattr(node, self._place, value)
+        elif getattr(node, self._place, None) is not None:
+            setattr(node, self._place, None)
+
+
+class _Keywords(_WhenAsked):
+    """The same of keywords, which are never empty: they begin with the node's own name."""
+
+    def __set__(self, node: Any, value: Any) -> None:
+        if getattr(value, "node", None) is node:
+            self._make = type(value)  # pytest's own class, which has no public name
+        else:
+            super().__set__(node, value)
+
+
 class _Lean:
-    """A node without the empty set that pytest gives to each: over tens of thousands it weighs megabytes."""
+    """A node without what pytest gives to each and few use: over tens of thousands that weighs more than the cases."""
 
-    _keyword_matches: set[str] | None = None
+    extra_keyword_matches: Any = _WhenAsked("extra_keyword_matches", lambda node: set())
+    own_markers: Any = _WhenAsked("own_markers", lambda node: [])
+    keywords: Any = _Keywords("keywords")
+    stash: Any = _WhenAsked("stash", lambda node: pytest.Stash())
+    _store: Any = _WhenAsked("stash")  # pytest's older name of it
 
-    @property
-    def extra_keyword_matches(self) -> set[str]:
-        """Extra names for `-k`; made when first asked for."""
-        if self._keyword_matches is None:
-            self._keyword_matches = set()
-        return self._keyword_matches
-
-    @extra_keyword_matches.setter
-    def extra_keyword_matches(self, names: set[str]) -> None:
-        if names:
-            self._keyword_matches = names
+    def iter_markers_with_node(self, name: str | None = None) -> Iterator[tuple[Any, pytest.Mark]]:
+        """pytest's own, which makes no list to find that there is no marker in it."""
+        for node in self.iter_parents():  # type: ignore[attr-defined]
+            if not isinstance(node, _Lean) or getattr(node, "_lean_own_markers", None):
+                yield from (
+                    (node, mark) for mark in node.own_markers if name is None or getattr(mark, "name", None) == name
+                )
 
 
 class EvalFile(pytest.File):
@@ -46,6 +80,10 @@ class EvalFile(pytest.File):
     def hooks(self) -> Any:
         """pytest's hooks as seen from this file's folder; looked up once for all its verdicts."""
         return super().ihook
+
+    def collected(self) -> None:
+        """Collection has ended: folders that came after this file may have brought hooks, which are not its own."""
+        vars(self).pop("hooks", None)
 
     @cached_property
     def shown_path(self) -> str:
@@ -105,8 +143,8 @@ class CriterionItem(_Lean, pytest.Item):
     def reportinfo(self) -> tuple[Any, int | None, str]:
         return self.path, self.location[1], self.location[2]
 
-    @cached_property
-    def location(self) -> tuple[str, int | None, str]:  # pytest's own walks paths each time
+    @property
+    def location(self) -> tuple[str, int | None, str]:  # pytest's own walks paths, and keeps what it found
         node = self.parent
         line = node.case.line
         return (node.parent.shown_path, None if line is None else line - 1, f"{node.name}::{self.name}")

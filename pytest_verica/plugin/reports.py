@@ -45,8 +45,6 @@ _PYTESTS = {
 """The outcome of pytest's own that goes with each word. Where a plugin changed it since, its words tell the report."""
 _OUTCOME: dict[str, tuple[str, object]] = {outcome: ("verica.outcome", outcome) for outcome in OUTCOMES}
 _KEYWORDS: dict[str, Any] = {}
-_NOTHING: Any = ()
-"""What reports that captured nothing have for sections: pytest keeps every report until the end."""
 
 
 class CaughtVerdict(Exception):
@@ -118,7 +116,6 @@ class Reports:
 
     def teardown_of(self, item: pytest.Item) -> pytest.TestReport:
         report = pytest.TestReport(_id_of(item), item.location, _KEYWORDS, "passed", None, "teardown")
-        report.sections = _NOTHING
         report.user_properties = item.user_properties
         setattr(report, WORD, _QUIET)
         return report
@@ -180,7 +177,6 @@ class Reports:
             report.longrepr = (file, line or 0, f"N/A: {reason}")
             if told != "skipped":
                 report.wasxfail = reason
-        report.sections = _NOTHING
         setattr(report, WORD, told)
         return report
 

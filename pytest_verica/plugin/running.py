@@ -25,17 +25,7 @@ from pytest_verica.plugin.notice import warn
 from pytest_verica.plugin.recording import Recording
 from pytest_verica.plugin.reports import Reports
 from pytest_verica.plugin.ticket import Ticket, ticket_of
-
-# Their work (capture, logging, fixtures) is what the short protocol leaves out.
-_HEAVY = (
-    "capturemanager",
-    "logging-plugin",
-    "runner",
-    "unraisableexception",
-    "threadexception",
-    "faulthandler",
-    "setuponly",
-)
+from pytest_verica.plugin.verdict_hooks import HooksByFolder
 
 if TYPE_CHECKING:
     from pytest_verica.plugin.reuse import Reuse
@@ -70,10 +60,7 @@ class Running:
         self._stopped: dict[Key, BaseException] = {}
         self._rerun_keys: set[Key] = set()
         self._foreign: set[str] | None = None
-        self._setup_hooks: Any = None
-        self._only_marks: bool | None = None
-        self._looked_at: pytest.Collector | None = None
-        self._marked = False
+        self._hooks = HooksByFolder(config.pluginmanager, self)
         self._stopping = False
         self.upcoming: Callable[[], Iterator[pytest.Item]] = lambda: iter(())
 
@@ -223,35 +210,21 @@ class Running:
     def _is_short(self) -> bool:
         """Whether the short protocol may be used: not where another plugin brings a protocol of its own."""
         if self._foreign is None:
-            manager = self._config.pluginmanager
             self._foreign = {
                 str(impl.plugin_name)
                 for impl in self._config.hook.pytest_runtest_protocol.get_hookimpls()
                 if not (impl.hookwrapper or impl.wrapper) and impl.plugin_name not in ("runner", "verica-running")
             }
-            heavy = [plugin for name in _HEAVY if (plugin := manager.get_plugin(name)) is not None]
-            self._setup_hooks = manager.subset_hook_caller("pytest_runtest_setup", [*heavy, self])
         return not self._foreign
-
-    def _has_setup(self, item: pytest.Item) -> bool:
-        """Whether anything listens to an item's set-up: without markers, pytest's own skip and xfail do not."""
-        if self._only_marks is None:
-            self._only_marks = {impl.plugin_name for impl in self._setup_hooks.get_hookimpls()} <= {"skipping"}
-        return not self._only_marks or bool(item.own_markers) or self._has_marks(item.parent)
-
-    def _has_marks(self, node: pytest.Collector | None) -> bool:
-        if node is not self._looked_at:
-            self._looked_at = node
-            self._marked = node is not None and any(above.own_markers for above in node.iter_parents())
-        return self._marked
 
     def _run_short(self, item: pytest.Item, nextitem: pytest.Item | None, ticket: Ticket) -> None:
         hook = item.ihook
         location = item.location
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=location)
-        call = None
-        if self._has_setup(item):
-            call = pytest.CallInfo.from_call(lambda: self._setup_hooks(item=item), "setup", _THROUGH)
+        hooks, call = self._hooks.of(item), None
+        set_up = not hooks.markers_only or next(item.iter_markers(), None) is not None
+        if set_up:
+            call = pytest.CallInfo.from_call(lambda: hooks.setup(item=item), "setup", _THROUGH)
         if call is None or call.excinfo is None:
             grades: list[Grade] = []
             call = pytest.CallInfo.from_call(lambda: grades.append(self._grade(item, ticket)), "call", _THROUGH)
@@ -260,7 +233,7 @@ class Running:
                 return
             if grades and grades[0].passed is not True:
                 call = pytest.CallInfo.from_call(lambda: self._reports.raise_if_bad(grades[0]), "call")
-        report = hook.pytest_runtest_makereport(item=item, call=call)
+        report = (hooks.report if set_up else hooks.plain_report)(item=item, call=call)
         hook.pytest_runtest_logreport(report=report)
         teardown = self._reports.teardown_of(item)
         if item.session._setupstate.stack:
