@@ -35,6 +35,10 @@ Key = tuple[str, str, int]
 
 SWITCH_S = 0.0005
 """How soon the reader lets the loop run while calls are in flight (Python's 5 ms would starve the sockets)."""
+GATHER_S = 0.1
+GATHERED = 16
+"""A reader that had to wait lets results gather, so many or for so long: to wake each other for every single one costs
+the two threads a fifth of all the work of a run."""
 
 
 class _Lane:
@@ -72,6 +76,9 @@ class Engine:
         # Of the jobs that run, or ran and were not read yet, and of the one that is waited for: not of all, which
         # would take more memory than the cases do.
         self._futures: dict[Key, Future[CaseResult]] = {}
+        self._unread = 0  # results that are there
+        self._came = 0  # of them while the reader lets them gather
+        self._gathered = threading.Event()
         self._over: CaseResult | None = None
         self._thread: threading.Thread | None = None
         self._loop: _Loop | None = None
@@ -117,16 +124,30 @@ class Engine:
         with self._lock:
             future = self._future(key)
             lane = self._lane(job)
+            opens = lane.unread >= self._window or self._known.get(key, False)
             lane.unread -= 1  # before the wait: what is waited for must not be kept out by the window
             if self._known.get(key) and lane.jobs[0].key != key:
                 queued = next(waiting for waiting in lane.jobs if waiting.key == key)
                 lane.jobs.remove(queued)
                 lane.jobs.appendleft(queued)
-        self._running_loop().poke()
-        result = future.result()
+        loop = self._running_loop()
+        if opens:
+            loop.poke()
+        if not future.done():
+            future.result()
+            self._gather(lane)
         with self._lock:
             del self._futures[key]
-        return result
+            self._unread -= 1
+        return future.result()
+
+    def _gather(self, lane: _Lane) -> None:
+        with self._lock:
+            if lane.unread - self._unread < GATHERED:  # too few are to come
+                return
+            self._came = 0
+            self._gathered.clear()
+        self._gathered.wait(GATHER_S)
 
     def forget(self, job: Job) -> None:
         """Lets a job be run again (a rerun asked for it); stored answers are still reused."""
@@ -194,9 +215,14 @@ class Engine:
             if job is None:
                 self._over = result
             futures = list(self._futures.values()) if job is None else [self._futures[job.key]]
+            self._unread += job is not None
+            self._came += 1
+            enough = job is None or self._came == GATHERED
         for future in futures:
             if not future.done():
                 future.set_result(result)
+        if enough:
+            self._gathered.set()
 
 
 class _Loop:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -58,6 +58,12 @@ class Criterion:
             raise TypeError(f"the criterion {self.name!r} asks a model: it is judged, not graded")
         return self.grader.grade
 
+    @cached_property
+    def _judge(self) -> Callable[[Case, Output, Ask], Awaitable[Any]]:
+        if not isinstance(self.grader, Judge):
+            raise TypeError(f"the criterion {self.name!r} asks no model: it is graded, not judged")
+        return self.grader.judge
+
     def precheck(self, case: Case, output: Output) -> Grade | None:
         """What the run condition decides without looking further, None where the criterion is to be looked at."""
         condition = self._condition
@@ -92,9 +98,7 @@ class Criterion:
             decided = self.precheck(case, output)
             if decided is not None:
                 return self._signed(decided)
-            if not isinstance(self.grader, Judge):
-                raise TypeError(f"the criterion {self.name!r} asks no model: it is graded, not judged")
-            grade = await self.grader.judge(case, output, ask)
+            grade = await self._judge(case, output, ask)
             return self.finish(grade) if isinstance(grade, Grade) else self._not_a_grade(grade)
         except ProviderError as error:
             message = f"{COULD_NOT_EVALUATE} Cause: {error.message}"
