@@ -37,8 +37,8 @@ SWITCH_S = 0.0005
 """How soon the reader lets the loop run while calls are in flight (Python's 5 ms would starve the sockets)."""
 GATHER_S = 0.1
 GATHERED = 16
-"""A reader that had to wait lets results gather, so many or for so long: to wake each other for every single one costs
-the two threads a fifth of all the work of a run."""
+"""A reader that had to wait lets results gather, so many at the most (a quarter of a small window) or for so long: to
+wake each other for every single one costs the two threads a tenth of all the work of a run."""
 
 
 class _Lane:
@@ -78,6 +78,7 @@ class Engine:
         self._futures: dict[Key, Future[CaseResult]] = {}
         self._unread = 0  # results that are there
         self._came = 0  # of them while the reader lets them gather
+        self._enough = max(1, min(GATHERED, window // 4))
         self._gathered = threading.Event()
         self._over: CaseResult | None = None
         self._thread: threading.Thread | None = None
@@ -143,7 +144,7 @@ class Engine:
 
     def _gather(self, lane: _Lane) -> None:
         with self._lock:
-            if lane.unread - self._unread < GATHERED:  # too few are to come
+            if lane.unread - self._unread < self._enough:  # too few are to come
                 return
             self._came = 0
             self._gathered.clear()
@@ -217,7 +218,7 @@ class Engine:
             futures = list(self._futures.values()) if job is None else [self._futures[job.key]]
             self._unread += job is not None
             self._came += 1
-            enough = job is None or self._came == GATHERED
+            enough = job is None or self._came == self._enough
         for future in futures:
             if not future.done():
                 future.set_result(result)

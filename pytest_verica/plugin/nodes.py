@@ -22,14 +22,17 @@ class _WhenAsked:
     """A container of a node that is made when first asked for. pytest's constructor makes one for every node, and on
     nearly all it stays empty: an empty one is not kept."""
 
-    def __init__(self, name: str, make: Callable[[Any], Any] | None = None) -> None:
-        self._place = f"_lean_{name}"
+    def __init__(self, place: str, make: Callable[[Any], Any] | None = None) -> None:
+        self._place = place
         self._make = make
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        setattr(owner, self._place, None)
 
     def __get__(self, node: Any, owner: type | None = None) -> Any:
         if node is None:
             return self
-        made = getattr(node, self._place, None)
+        made = getattr(node, self._place)
         if made is None and self._make is not None:
             made = self._make(node)
             setattr(node, self._place, made)
@@ -38,7 +41,7 @@ class _WhenAsked:
     def __set__(self, node: Any, value: Any) -> None:
         if value:
             setattr(node, self._place, value)
-        elif getattr(node, self._place, None) is not None:
+        elif getattr(node, self._place) is not None:
             setattr(node, self._place, None)
 
 
@@ -55,19 +58,21 @@ class _Keywords(_WhenAsked):
 class _Lean:
     """A node without what pytest gives to each and few use: over tens of thousands that weighs more than the cases."""
 
-    extra_keyword_matches: Any = _WhenAsked("extra_keyword_matches", lambda node: set())
-    own_markers: Any = _WhenAsked("own_markers", lambda node: [])
-    keywords: Any = _Keywords("keywords")
-    stash: Any = _WhenAsked("stash", lambda node: pytest.Stash())
-    _store: Any = _WhenAsked("stash")  # pytest's older name of it
+    extra_keyword_matches: Any = _WhenAsked("_names", lambda node: set())
+    own_markers: Any = _WhenAsked("_markers", lambda node: [])
+    keywords: Any = _Keywords("_keywords")
+    stash: Any = _WhenAsked("_notes", lambda node: pytest.Stash())
+    _store: Any = _WhenAsked("_notes")  # pytest's older name of it
+    _markers: list[pytest.Mark] | None
 
     def iter_markers_with_node(self, name: str | None = None) -> Iterator[tuple[Any, pytest.Mark]]:
         """pytest's own, which makes no list to find that there is no marker in it."""
-        for node in self.iter_parents():  # type: ignore[attr-defined]
-            if not isinstance(node, _Lean) or getattr(node, "_lean_own_markers", None):
-                yield from (
-                    (node, mark) for mark in node.own_markers if name is None or getattr(mark, "name", None) == name
-                )
+        node: Any = self
+        while node is not None:
+            markers = node._markers if isinstance(node, _Lean) else node.own_markers
+            if markers:
+                yield from ((node, mark) for mark in markers if name is None or getattr(mark, "name", None) == name)
+            node = node.parent
 
 
 class EvalFile(pytest.File):
