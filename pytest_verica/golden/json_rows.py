@@ -39,9 +39,9 @@ def read_json_array(path: Path, findings: Findings) -> GoldenSet:
     if not text.strip():
         findings.stop("the file has nothing but white space: a golden set is an array of at least one object")
     value = _strict(text, 1, findings)
+    findings.raise_if_any()
     if not isinstance(value, list):
-        findings.problem(f"a JSON golden set is an array of objects, found {describe(value)}", 1)
-        findings.raise_if_any()
+        findings.stop(f"a JSON golden set is an array of objects, found {describe(value)}", 1)
     return golden_set_of(_array_rows(value, text, findings), findings)
 
 

@@ -160,7 +160,7 @@ def test_manual_columns_are_kept(load):
         ("x.jsonl", '{"q":1," q":2}', ["'q' is written twice"]),
         ("x.jsonl", '{"":1}', ["no name"]),
         ("x.json", '{"cases":[]}', ["array of objects", "an object with key cases"]),
-        ("x.json", '[{"q":1},\n {"q":2},\n]', ["x.json:3: "]),
+        ("x.json", '[{"q":1},\n {"q":2},\n x]', ["x.json:3: "]),
         ("x.json", '[{"q":1},\n 5]', ["x.json:2: ", "the number 5"]),
         ("x.json", '```\n[{"q":1}]\n```', ["code fence"]),
         # YAML

@@ -263,7 +263,7 @@ def test_a_limit_that_lets_nothing_through_is_refused(limit: int, per_minute: fl
 STEPS = st.lists(st.sampled_from(["start", "cancel", "ok", "limited", "other"]), max_size=60)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(limit=st.integers(1, 6), steps=STEPS)
 def test_whatever_happens_slots_are_neither_lost_nor_made(limit: int, steps: list[str]) -> None:
     async def main() -> None:

@@ -151,7 +151,7 @@ class Session:
         self.workers.remove(worker)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(collections().filter(bool), st.integers(1, 4), st.integers(1, 6), st.booleans(), st.data())
 def test_every_item_is_reported_once_whatever_the_order_and_whoever_dies(
     ids: list[str], workers: int, most_cases: int, whole: bool, data: st.DataObject

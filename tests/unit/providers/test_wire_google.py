@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from typing import Any
 
 import pydantic
@@ -11,6 +12,8 @@ import pytest
 
 if tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12):  # the oldest that the product takes is older
     pytest.skip("Google's SDK needs a newer pydantic", allow_module_level=True)
+if sys.version_info < (3, 11):
+    pytest.skip("Google's SDK needs Python 3.11", allow_module_level=True)
 from google import genai
 from google.genai import types
 
