@@ -8,7 +8,7 @@ from decimal import Decimal
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_verica.case import Case
@@ -68,7 +68,7 @@ trees = st.recursive(
 
 
 @given(trees)
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 def test_what_is_printed_reads_back_as_the_same_tree(tree):
     assert parse(print_formula(tree)) == tree
 
@@ -275,7 +275,7 @@ def test_any_words_end_well(text):
 
 
 @given(trees)
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 def test_any_tree_ends_well(tree):
     ends_well(print_formula(tree))
 
