@@ -76,8 +76,7 @@ class Engine:
         # Of the jobs that run, or ran and were not read yet, and of the one that is waited for: not of all, which
         # would take more memory than the cases do.
         self._futures: dict[Key, Future[CaseResult]] = {}
-        self._unread = 0  # results that are there
-        self._came = 0  # of them while the reader lets them gather
+        self._came = 0  # results, while the reader lets them gather
         self._enough = max(1, min(GATHERED, window // 4))
         self._gathered = threading.Event()
         self._over: CaseResult | None = None
@@ -125,9 +124,10 @@ class Engine:
         with self._lock:
             future = self._future(key)
             lane = self._lane(job)
-            opens = lane.unread >= self._window or self._known.get(key, False)
+            waits = self._known.get(key, False)
+            opens = waits or lane.unread >= self._window
             lane.unread -= 1  # before the wait: what is waited for must not be kept out by the window
-            if self._known.get(key) and lane.jobs[0].key != key:
+            if waits and lane.jobs[0].key != key:
                 queued = next(waiting for waiting in lane.jobs if waiting.key == key)
                 lane.jobs.remove(queued)
                 lane.jobs.appendleft(queued)
@@ -139,12 +139,12 @@ class Engine:
             self._gather(lane)
         with self._lock:
             del self._futures[key]
-            self._unread -= 1
         return future.result()
 
     def _gather(self, lane: _Lane) -> None:
         with self._lock:
-            if lane.unread - self._unread < self._enough:  # too few are to come
+            there = sum(future.done() for future in self._futures.values())
+            if lane.unread - there < self._enough:  # too few are to come
                 return
             self._came = 0
             self._gathered.clear()
@@ -216,7 +216,6 @@ class Engine:
             if job is None:
                 self._over = result
             futures = list(self._futures.values()) if job is None else [self._futures[job.key]]
-            self._unread += job is not None
             self._came += 1
             enough = job is None or self._came == self._enough
         for future in futures:

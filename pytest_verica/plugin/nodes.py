@@ -22,7 +22,7 @@ class _WhenAsked:
     """A container of a node that is made when first asked for. pytest's constructor makes one for every node, and on
     nearly all it stays empty: an empty one is not kept."""
 
-    def __init__(self, place: str, make: Callable[[Any], Any] | None = None) -> None:
+    def __init__(self, place: str, make: Callable[[Any], Any]) -> None:
         self._place = place
         self._make = make
 
@@ -33,7 +33,7 @@ class _WhenAsked:
         if node is None:
             return self
         made = getattr(node, self._place)
-        if made is None and self._make is not None:
+        if made is None:
             made = self._make(node)
             setattr(node, self._place, made)
         return made
@@ -47,6 +47,9 @@ class _WhenAsked:
 
 class _Keywords(_WhenAsked):
     """The same of keywords, which are never empty: they begin with the node's own name."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(place, lambda node: {})  # until pytest's constructor has shown its own
 
     def __set__(self, node: Any, value: Any) -> None:
         if getattr(value, "node", None) is node:
@@ -62,7 +65,7 @@ class _Lean:
     own_markers: Any = _WhenAsked("_markers", lambda node: [])
     keywords: Any = _Keywords("_keywords")
     stash: Any = _WhenAsked("_notes", lambda node: pytest.Stash())
-    _store: Any = _WhenAsked("_notes")  # pytest's older name of it
+    _store: Any = stash  # pytest's older name of it
     _markers: list[pytest.Mark] | None
 
     def iter_markers_with_node(self, name: str | None = None) -> Iterator[tuple[Any, pytest.Mark]]:

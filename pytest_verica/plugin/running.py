@@ -221,7 +221,7 @@ class Running:
         hook = item.ihook
         location = item.location
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=location)
-        hooks, call = self._hooks.of(item), None
+        hooks, call = self._hooks.of(hook), None
         set_up = not hooks.markers_only or next(item.iter_markers(), None) is not None
         if set_up:
             call = pytest.CallInfo.from_call(lambda: hooks.setup(item=item), "setup", _THROUGH)

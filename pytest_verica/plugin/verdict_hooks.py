@@ -43,9 +43,9 @@ class HooksByFolder:
         self._own = own
         self._made: dict[frozenset[object], VerdictHooks] = {}
 
-    def of(self, item: pytest.Item) -> VerdictHooks:
-        """Those that the item's folder has: a conftest.py of another is not asked."""
-        apart = frozenset(getattr(item.ihook, "remove_mods", ()))
+    def of(self, ihook: Any) -> VerdictHooks:
+        """Of the items that have this `ihook`: those of their folder, a conftest.py of another is not asked."""
+        apart = frozenset(getattr(ihook, "remove_mods", ()))
         found = self._made.get(apart)
         if found is None:
             found = self._made[apart] = self._without(apart)

@@ -31,6 +31,7 @@ def pytest_collection_modifyitems(items):
     second.extra_keyword_matches.add("nickname")
     first.stash[KEY] = 7
     assert first.stash[KEY] == 7 and KEY not in second.stash
+    assert first._store is first.stash and second._store is second.stash
 
 
 @pytest.hookimpl(wrapper=True)
