@@ -12,7 +12,7 @@ import pytest
 from pytest_verica.errors import StoreError
 from pytest_verica.grade import Grade
 from pytest_verica.plugin.facts import run_header
-from pytest_verica.plugin.grouping import case_of
+from pytest_verica.plugin.grouping import case_of, of_eval_file
 from pytest_verica.plugin.junit import describe_run
 from pytest_verica.plugin.publishing import workflow_commands, write_html, write_step_summary
 from pytest_verica.plugin.reports import RECORDS, WORD
@@ -96,7 +96,7 @@ class Controller:
 
     def _is_verdict(self, nodeid: str) -> bool:
         """Of a function, known once any verdict of its eval has come."""
-        return _of_file(nodeid) or ("[" in nodeid and self._knows(case_of(nodeid).partition("[")[0]))
+        return of_eval_file(nodeid) or ("[" in nodeid and self._knows(case_of(nodeid).partition("[")[0]))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -183,7 +183,7 @@ class Controller:
                 continue
             head = case_of(nodeid)
             criterion = nodeid[len(head) :].strip(":-]").partition("[")[0]
-            eval_id, _, case = head.partition("::" if _of_file(nodeid) else "[")
+            eval_id, _, case = head.partition("::" if of_eval_file(nodeid) else "[")
             if not self._knows(eval_id):
                 self._keep(EvalRecord(eval_id, eval_id, eval_id, "file", (), 0, 0))
             grade = Grade.failed_to_judge("worker_died", message).to_json()
@@ -289,8 +289,4 @@ def _short_report(nodeid: str, outcome: Literal["passed", "failed"]) -> pytest.T
 
 def _eval_of(nodeid: str) -> str:
     """The eval of a verdict item."""
-    return nodeid.partition("::" if _of_file(nodeid) else "[")[0]
-
-
-def _of_file(nodeid: str) -> bool:
-    return ".eval." in nodeid.partition("::")[0]
+    return nodeid.partition("::" if of_eval_file(nodeid) else "[")[0]

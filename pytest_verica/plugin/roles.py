@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_verica.plugin.grouping import of_eval_file
 from pytest_verica.plugin.options import WORKER_KEY
 from pytest_verica.plugin.settings import Settings
 from pytest_verica.store.folder import answers_path, ledger_path, new_run_id
@@ -75,6 +76,7 @@ class ControllerRole(Role):
         from pytest_verica.plugin.distance import FarWorkers
 
         self._far = FarWorkers(config)
+        self._scheduling: BlockScheduling | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
@@ -123,7 +125,13 @@ class ControllerRole(Role):
         # Deferred: xdist's own modules are needed by its controller only.
         from pytest_verica.plugin.scheduler import BlockScheduling
 
-        return BlockScheduling(config, most_cases=2 * self.settings.concurrency)
+        self._scheduling = BlockScheduling(config, most_cases=2 * self.settings.concurrency)
+        return self._scheduling
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        told = report.when == "call" or (report.when == "setup" and not report.passed)
+        if self._scheduling is not None and told and str(report.outcome) != "rerun" and of_eval_file(report.nodeid):
+            self._scheduling.reported(getattr(report, "node", None), report.nodeid)
 
     def _stop_workers_at_once(self) -> None:
         """When `-x` or `--maxfail` ends the run: xdist itself waits until each worker has done all that it was handed,

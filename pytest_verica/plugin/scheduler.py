@@ -105,6 +105,13 @@ class BlockScheduling:
                 break
         self._provide(node)
 
+    def reported(self, node: WorkerController, nodeid: str) -> None:
+        """The verdict of an item has come: a worker that dies before it says that the item is complete, which comes a
+        little later, died in the next one. Of a worker that is gone, nothing."""
+        pending = self._pending.get(node)
+        if pending and self.collection is not None and self.collection[pending[0].start] == nodeid:
+            self.mark_test_complete(node, pending[0].start)
+
     def mark_test_pending(self, item: str) -> None:
         assert self.collection is not None
         index = self.collection.index(item)

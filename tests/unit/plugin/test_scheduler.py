@@ -119,12 +119,16 @@ class Session:
         if self.schedule.collection_is_completed:
             self.schedule.schedule()
 
-    def run_one(self, worker: Any) -> None:
-        index = worker.queue.popleft()
+    def report_one(self, worker: Any) -> int:
+        index: int = worker.queue.popleft()
         nodeid = self.ids[index]
         self.reported[nodeid] += 1
         self.ran_by.setdefault(case_of(nodeid), set()).add(worker.gateway.id)
-        self.schedule.mark_test_complete(worker, index)
+        self.schedule.reported(worker, nodeid)
+        return index
+
+    def run_one(self, worker: Any) -> None:
+        self.schedule.mark_test_complete(worker, self.report_one(worker))
         self._end_where_finished()
 
     def kill(self, worker: Any) -> None:
@@ -166,7 +170,10 @@ def test_every_item_is_reported_once_whatever_the_order_and_whoever_dies(
         if not able:
             break
         if session.crashes < deaths and data.draw(st.booleans(), "one dies"):
-            session.kill(data.draw(st.sampled_from(session.workers), "who"))
+            who = data.draw(st.sampled_from(session.workers), "who")
+            if who.can_run and data.draw(st.booleans(), "between an item's report and its end"):
+                session.report_one(who)
+            session.kill(who)
         else:
             session.run_one(data.draw(st.sampled_from(able), "who is next"))
     assert session.reported == Counter(ids)
