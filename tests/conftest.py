@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +12,8 @@ from types import ModuleType
 import pytest
 from _pytest import pytester as pytester_plugin
 from hypothesis import HealthCheck, settings
+
+from tests.forked import ForkedPython
 
 # What a property test tries is the same in every CI run, and new each time at a desk. No machine is too slow for it.
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,6 +46,16 @@ def installed_modules_stay() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pytester_plugin, "SysModulesSnapshot", InstalledModulesStay)
         yield
+
+
+@pytest.fixture(scope="session")
+def forked_python() -> Iterator[ForkedPython]:
+    if sys.platform == "win32":
+        pytest.skip("forks")
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # not in a deep one: a socket's path is a short one
+        python = ForkedPython(Path(folder) / "forks")
+        yield python
+        python.close()
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,7 @@ from pytest_verica.plugin import hookspecs
 from pytest_verica.plugin.options import OPTIONS, Option
 from pytest_verica.report.schema import report_schema
 from tests.fake_provider import FakeProvider
+from tests.forked import ForkedPython
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -51,6 +53,8 @@ ELSEWHERE = {
     "verica ui": "tests/pages runs it: it serves until it is stopped",
     "verica label refunds --criterion helpful": "tests/pages runs it, on a site with these names",
 }
+
+VERICA = "import sys; from pytest_verica.cli import main; sys.argv[0] = 'verica'; main()"
 
 _FENCE = re.compile(r"^```(?P<language>\w*)(?: title=(?P<title>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
@@ -86,6 +90,8 @@ class Reader:
 
     folder: Path
     model: str
+    programs: Path
+    """The folder where `pytest` and `verica` are found first."""
 
     def follow(self, fence: Fence) -> None:
         if fence.title is not None:
@@ -133,7 +139,8 @@ class Reader:
         others = ("randomly", "rerunfailures", "asyncio", "anyio", "timeout", "html", "metadata", "hypothesispytest")
         return {
             **kept,
-            "PATH": os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")]),
+            "PATH": os.pathsep.join([str(self.programs), str(Path(sys.executable).parent), kept.get("PATH", "")]),
+            "PYTHONDONTWRITEBYTECODE": "1",  # a page may rewrite a module within a second
             "PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in others),
             "COLUMNS": "120",
             "OPENAI_API_KEY": "none",
@@ -190,9 +197,22 @@ def _commands(text: str) -> Iterator[tuple[str, list[str]]]:
         yield command, [line.rstrip() for line in expected if line.strip() not in ("", "…")]
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """`pytest` and `verica` that start at once, where there can be such."""
+    folder = tmp_path_factory.mktemp("programs")
+    if sys.platform != "win32":
+        python: ForkedPython = request.getfixturevalue("forked_python")
+        for name, start in (("pytest", ["-m", "pytest"]), ("verica", ["-c", VERICA])):
+            program = folder / name
+            program.write_text(f'#!/bin/sh\nexec {shlex.join([*python.command, *start])} "$@"\n')
+            program.chmod(0o755)
+    return folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if fences_of(page)], ids=_name)
-def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
+def test_a_page_does_what_it_says(page: Path, programs: Path, tmp_path: Path) -> None:
     fences = fences_of(page)
     if any("conftest_examples" in fence.text or "run/" in fence.text for fence in fences):
         for name in ("conftest_examples", "run"):
@@ -200,7 +220,7 @@ def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
     # A folder of its own to pytest too, whatever stands above it; the examples have tests of their own.
     (tmp_path / "pytest.ini").write_text("[pytest]\nnorecursedirs = conftest_examples\n")
     with FakeProvider() as fake:
-        reader = Reader(tmp_path, fake.url)
+        reader = Reader(tmp_path, fake.url, programs)
         for fence in fences:
             try:
                 reader.follow(fence)

@@ -160,10 +160,13 @@ class BlockScheduling:
         if node.shutting_down:
             return
         pending = self._pending[node]
+        given: list[int] = []
         while self._blocks and len(pending) < BLOCKS_AHEAD:
             block = self._blocks.popleft()
             pending.append(block)
-            node.send_runtest_some(list(block))
+            given += block
+        if given:  # in one message: a worker that waits for the answers to the first block does not see the next one
+            node.send_runtest_some(given)
         if not self._blocks:
             node.shutdown()
 

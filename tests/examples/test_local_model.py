@@ -212,17 +212,14 @@ FACTS = {
     "Ghana": "Accra",
     "Nepal": "Kathmandu",
 }
-ITEMS = ("names_city", "polite")
+ITEMS = ("city", "polite")
 
 
 def rubric_eval(url: str) -> dict[str, Any]:
     """36 recorded answers, a rubric of two items, one call each."""
-    example = {
-        "names_city": {"reasoning": "It names Berlin.", "met": True},
-        "polite": {"reasoning": "It is rude.", "met": False},
-    }
-    prompt = judging("Judge the answer by the rubric. Give short reasons.\n{{ rubric }}", ("", "", json.dumps(example)))
-    prompt["messages"][1]["content"] = "Question: What is the capital of Germany?\nAnswer: Berlin, obviously."
+    met = {"city": {"reasoning": "Yes.", "met": True}, "polite": {"reasoning": "No.", "met": False}}
+    shown = ("What is the capital of Germany?", "Berlin, obviously.", json.dumps(met))
+    prompt = judging("Judge the answer by the rubric. Give short reasons.\n{{ rubric }}", shown)
     return {
         "name": "rubric",
         "golden_set": "capitals.jsonl",
@@ -232,12 +229,12 @@ def rubric_eval(url: str) -> dict[str, Any]:
                 "name": "rubric",
                 "type": "rubric_model",
                 "prompt": prompt,
-                "rubric": {"names_city": "The answer names the city {{ city }}.", "polite": "The answer is polite."},
+                "rubric": {"city": "The answer names the right city.", "polite": "The answer is polite."},
                 "model": {
                     "provider": "openai_compatible",
                     "name": "smollm2",
                     "base_url": url,
-                    "params": {"max_tokens": 120, "seed": 7},
+                    "params": {"max_tokens": 120, "temperature": 0, "seed": 7},
                 },
             }
         ],
@@ -251,7 +248,7 @@ def test_a_real_model_judges_by_a_rubric_in_36_calls(example: Example, url: str)
     (example.path / "rubric.eval.json").write_text(json.dumps(rubric_eval(url)), "utf-8")
     said = ("{city}, of course. You are welcome!", "I will not tell you.", "It is the city of Berlin.")
     rows = [
-        {"question": f"What is the capital of {country}?", "city": city, "answer": answer.format(city=city)}
+        {"question": f"What is the capital of {country}?", "answer": answer.format(city=city)}
         for country, city in FACTS.items()
         for answer in said
     ]

@@ -19,9 +19,11 @@ import pytest
 import regex  # noqa: F401
 import ruamel.yaml  # noqa: F401
 from _pytest.terminal import TerminalReporter
+from execnet import gateway_io
 
 import pytest_verica.plugin.active  # noqa: F401
 from tests.fake_provider import FakeProvider
+from tests.forked import ForkedPython
 
 OBSERVER = '''
 """Notes each report as pytest's own parts see it, apart from the product."""
@@ -120,22 +122,32 @@ class Run:
 class Suite:
     """A folder with tests and evals, and the runs of it."""
 
-    def __init__(self, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, forked_python: ForkedPython | None
+    ) -> None:
         self.pytester = pytester
         self._monkeypatch = monkeypatch
+        self._forked_python = forked_python
         self.path: Path = pytester.path
         self.file("observer.py", OBSERVER)
         self.file("pytest.ini", "[pytest]\n")
 
     def _run_here(self, plugins: Sequence[str], given: Sequence[str]) -> pytest.RunResult:
         """A run in this process (its workers are processes, as always), without what costs most and shows nothing:
-        a search for plugins, a walk through the objects of all of this suite, the source behind "collection failed"."""
+        a search for plugins, a walk through the objects of all of this suite, the source behind "collection failed",
+        the loading of the same modules by every worker."""
         with self._monkeypatch.context() as patch:
             patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
             patch.setattr("gc.freeze", lambda: None)
             patch.setattr(TerminalReporter, "pytest_keyboard_interrupt", _remember_the_message)
             patch.setattr("xdist.workermanage._sys_path", list(sys.path))  # it remembers the path of its first import
+            if self._forked_python is not None:
+                patch.setattr(gateway_io, "popen_args", self._popen_args)
             return self.pytester.runpytest_inprocess(*plugins, *given)
+
+    def _popen_args(self, spec: object) -> list[str]:
+        assert self._forked_python is not None
+        return [*self._forked_python.command, "-c", gateway_io.popen_bootstrapline]
 
     def file(self, name: str, text: str) -> Path:
         path = self.path / name
@@ -200,7 +212,7 @@ def asked(fake: FakeProvider, name: str = "fake-1", **keys: Any) -> dict[str, An
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Suite:
     for name in [name for name in os.environ if name.startswith(OUTER)]:
         monkeypatch.delenv(name)
     monkeypatch.delenv("CI", raising=False)
@@ -210,7 +222,8 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
         "PYTHONPATH", os.pathsep.join([str(pytester.path), *filter(None, [os.environ.get("PYTHONPATH")])])
     )
     monkeypatch.setattr(sys, "path", [str(pytester.path), *sys.path])
-    return Suite(pytester, monkeypatch)
+    forks = None if sys.platform == "win32" else request.getfixturevalue("forked_python")
+    return Suite(pytester, monkeypatch, forks)
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_workers_of_a_marked_suite_load_no_more(suite: Suite) -> None:
     wanted = sorted(ENTRY | DECLARING)
     check = "import sys\ndef test_loaded():\n    ours = {m for m in sys.modules if m.startswith('pytest_verica')}\n"
     suite.file("test_loaded.py", f"{check}    assert sorted(ours) == {wanted!r}\n")
-    assert suite.run("-n1", plain=True).exit == 0
+    assert suite.run("-n1", plain=True, new_process=True).exit == 0
 
 
 def test_marked_tests_are_skipped_once_and_say_how_to_run_them(suite: Suite) -> None:

@@ -13,8 +13,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
@@ -27,8 +28,8 @@ from pytest_verica.store.folder import answers_path
 from pytest_verica.store.journal import scan_journal
 from pytest_verica.store.responses import ResponseStore
 from tests.fake_provider import FakeProvider
-from tests.pytest_door.forked_runs import Nursery
-from tests.pytest_door.reference_eval import CALLS_PER_CASE, CRITERIA, write_sums
+from tests.forked import ForkedPython, Started
+from tests.pytest_door.reference_eval import CALLS_PER_CASE, CRITERIA, environment, write_sums
 
 pytestmark = [
     pytest.mark.slow,
@@ -40,30 +41,70 @@ AT_ONCE = 4
 """Calls under way, of a whole run."""
 
 
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    found = Nursery()
-    yield found
-    found.close()
+PLAIN = """
+import sys, pytest
+
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+KILLED_IN_ITS_REPORT = """
+import os, signal
+from pytest_verica.report import json_report
+
+pieces = json_report._document
+
+
+def cut(*args):
+    for number, piece in enumerate(pieces(*args)):
+        yield piece
+        if number == PIECE:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+json_report._document = cut
+"""
+NO_FILE_MAY_GROW = """
+import resource, signal
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+"""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Starts runs of the evals of a folder, each the leader of a process group."""
+
+    python: ForkedPython
+
+    def start(self, folder: Path, *args: str, out: str = os.devnull, before: str = "") -> Started:
+        """before: what it does first."""
+        given = ["-pverica", "-pxdist", "-pno:cacheprovider", "--verica", "-q", *args]
+        plugins = {**environment(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        return self.python.start("-c", before + PLAIN, *given, folder=folder, environment=plugins, out=folder / out)
+
+
+@pytest.fixture
+def runs(forked_python: ForkedPython) -> Runs:
+    return Runs(forked_python)
 
 
 class Bookkeeper:
     """A folder with the eval, its provider, and what was lost so far."""
 
-    def __init__(self, folder: Path, fake: FakeProvider, nursery: Nursery) -> None:
-        self.folder, self.fake, self.nursery = folder, fake, nursery
+    def __init__(self, folder: Path, fake: FakeProvider, runs: Runs) -> None:
+        self.folder, self.fake, self.runs = folder, fake, runs
         self.kills = self.lost = 0
         self._received = self._stored = 0
         write_sums(folder, fake.url, CASES)
 
-    def start(self, *args: str, **orders: int) -> int:
-        return self.nursery.start(self.folder, f"--verica-concurrency={AT_ONCE}", *args, **orders)
+    def start(self, *args: str, before: str = "") -> Started:
+        return self.runs.start(self.folder, f"--verica-concurrency={AT_ONCE}", *args, before=before)
 
-    def until(self, pid: int, calls: int) -> None:
+    def until(self, run: Started, calls: int) -> None:
         """Waits until the run has made so many calls, or has ended."""
         target = self.fake.stats()["requests"] + calls
         limit = time.monotonic() + 60
-        while self.fake.stats()["requests"] < target and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        while self.fake.stats()["requests"] < target and lives(psutil.Process(run.pid)):
             assert time.monotonic() < limit, "the run makes no calls"
             time.sleep(0.002)
 
@@ -91,10 +132,9 @@ class Bookkeeper:
     def finish(self) -> None:
         """The run that completes: everything that was stored is reused, and the books balance."""
         before = self.fake.stats()["requests"]
-        out = self.folder / "out.txt"
         report = self.folder / "report.json"
-        pid = self.nursery.start(self.folder, f"--verica-report={report}", out=out)
-        assert self.nursery.wait(pid) == 0, out.read_text()
+        run = self.runs.start(self.folder, f"--verica-report={report}", out="out.txt")
+        assert run.wait() == 0, (self.folder / "out.txt").read_text()
         found = json.loads(report.read_text())
         jsonschema.Draft202012Validator(report_schema()).validate(found)
         assert found["totals"]["ran"] == found["totals"]["graded"] == CASES * CRITERIA
@@ -112,49 +152,57 @@ def workers_of(pid: int) -> list[psutil.Process]:
 
 def at_work(pid: int) -> psutil.Process:
     """The oldest worker. The death of one that is only being started is too much for xdist itself."""
-    living = [worker for worker in workers_of(pid) if worker.status() != psutil.STATUS_ZOMBIE]
-    return min(living, key=psutil.Process.create_time)
+    return min(filter(lives, workers_of(pid)), key=psutil.Process.create_time)
 
 
-def gone(processes: list[psutil.Process]) -> None:
-    """Workers end by themselves when their controller is gone."""
-    _, alive = psutil.wait_procs(processes, timeout=30)
-    assert not alive
+def gone(workers: list[psutil.Process]) -> None:
+    """Workers end by themselves when their controller is gone. Who inherits them may let a dead one lie for a while."""
+    limit = time.monotonic() + 30
+    while any(map(lives, workers)):
+        assert time.monotonic() < limit, "a worker outlives its controller"
+        time.sleep(0.005)
 
 
-def test_a_hundred_kills(tmp_path: Path, nursery: Nursery) -> None:
+def lives(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_a_hundred_kills(tmp_path: Path, runs: Runs) -> None:
     dice = random.Random(100)
     with FakeProvider(latency_ms=80) as fake:
-        books = Bookkeeper(tmp_path, fake, nursery)
-        for _ in range(60):  # the only process, at its samples and its judges
-            pid = books.start()
-            books.until(pid, dice.randrange(1, 2 * AT_ONCE))
-            os.killpg(pid, signal.SIGKILL)
-            assert nursery.wait(pid) == -signal.SIGKILL
+        books = Bookkeeper(tmp_path, fake, runs)
+        for _ in range(64):  # the only process, at its samples and its judges
+            run = books.start()
+            books.until(run, dice.randrange(1, 2 * AT_ONCE))
+            os.killpg(run.pid, signal.SIGKILL)
+            assert run.wait() == -signal.SIGKILL
             books.entered(1)
-        for number in range(8):  # the controller alone, or it and its workers
-            pid = books.start("-n2")
-            books.until(pid, 3)
-            workers = workers_of(pid)
-            (os.killpg if number % 2 else os.kill)(pid, signal.SIGKILL)
-            assert nursery.wait(pid) == -signal.SIGKILL
+        for number in range(4):  # the controller alone, or it and its workers
+            run = books.start("-n2")
+            books.until(run, 3)
+            workers = workers_of(run.pid)
+            (os.killpg if number % 2 else os.kill)(run.pid, signal.SIGKILL)
+            assert run.wait() == -signal.SIGKILL
             gone(workers)
             books.entered(1)
         for _ in range(3):  # workers, whose places are taken by new ones; then all that is left
-            pid = books.start("-n2", "--max-worker-restart=8")
+            run = books.start("-n2", "--max-worker-restart=8")
             for _ in range(5):
-                books.until(pid, 2)
-                at_work(pid).kill()
-            workers = workers_of(pid)
-            os.killpg(pid, signal.SIGKILL)
-            assert nursery.wait(pid) == -signal.SIGKILL
+                books.until(run, 2)
+                at_work(run.pid).kill()
+            workers = workers_of(run.pid)
+            os.killpg(run.pid, signal.SIGKILL)
+            assert run.wait() == -signal.SIGKILL
             gone(workers)
             books.entered(6)
         assert books.answers() < CALLS, "every kill hit a run that was at work"
         fake.options.update({"latency_ms": 1.0})
         for piece in dice.choices(range(2, CASES + 5), k=100 - books.kills):  # while the report is written
-            pid = books.start(kill_at_piece=piece)
-            assert nursery.wait(pid) == -signal.SIGKILL
+            run = books.start(before=KILLED_IN_ITS_REPORT.replace("PIECE", str(piece)))
+            assert run.wait() == -signal.SIGKILL
             books.entered(1)
             newest = max((tmp_path / ".verica" / "runs").glob("*/journal.jsonl"))
             assert read_run(newest).overall.counts.ran == CASES * CRITERIA
@@ -176,7 +224,7 @@ def small_disk(folder: Path) -> Callable[[], None] | None:
 
 
 @pytest.mark.parametrize("args", [(), ("-n2",)], ids=["alone", "n2"])
-def test_a_full_disk(tmp_path: Path, nursery: Nursery, args: tuple[str, ...]) -> None:
+def test_a_full_disk(tmp_path: Path, runs: Runs, args: tuple[str, ...]) -> None:
     kept = tmp_path / ".verica"
     kept.mkdir()
     enlarge = small_disk(kept)
@@ -184,11 +232,10 @@ def test_a_full_disk(tmp_path: Path, nursery: Nursery, args: tuple[str, ...]) ->
         pytest.skip("a small disk needs Linux, root and tmpfs")
     try:
         with FakeProvider(latency_ms=5) as fake:
-            books = Bookkeeper(tmp_path, fake, nursery)
-            out = tmp_path / "full.txt"
-            pid = nursery.start(tmp_path, f"--verica-concurrency={AT_ONCE}", *args, out=out)
-            assert nursery.wait(pid) != 0
-            said = out.read_text()
+            books = Bookkeeper(tmp_path, fake, runs)
+            run = runs.start(tmp_path, f"--verica-concurrency={AT_ONCE}", *args, out="full.txt")
+            assert run.wait() != 0
+            said = (tmp_path / "full.txt").read_text()
             assert re.search("free (some )?space", said), said
             assert "INTERNALERROR" not in said, said
             assert 0 < books.answers() < CALLS
@@ -199,14 +246,13 @@ def test_a_full_disk(tmp_path: Path, nursery: Nursery, args: tuple[str, ...]) ->
         subprocess.run(["umount", "-l", str(kept)], check=False)
 
 
-def test_a_file_that_may_not_grow(tmp_path: Path, nursery: Nursery) -> None:
+def test_a_file_that_may_not_grow(tmp_path: Path, runs: Runs) -> None:
     """The same without root: the limit of a file's length stands for the disk's."""
     with FakeProvider(latency_ms=5) as fake:
-        books = Bookkeeper(tmp_path, fake, nursery)
-        out = tmp_path / "full.txt"
-        pid = nursery.start(tmp_path, f"--verica-concurrency={AT_ONCE}", out=out, most_bytes=150_000)
-        assert nursery.wait(pid) != 0
-        said = out.read_text()
+        books = Bookkeeper(tmp_path, fake, runs)
+        run = runs.start(tmp_path, f"--verica-concurrency={AT_ONCE}", out="full.txt", before=NO_FILE_MAY_GROW)
+        assert run.wait() != 0
+        said = (tmp_path / "full.txt").read_text()
         assert re.search("free (some )?space", said) and "INTERNALERROR" not in said, said
         assert 0 < books.answers() < CALLS
         books.entered(2)
