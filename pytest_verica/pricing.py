@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from genai_prices.types import PriceCalculation
 
 _MILLION = Decimal(1_000_000)
-_FIELDS = ("provider", "model", "input", "cached_input", "output")
+_RATES = ("input", "cached_input", "cache_write", "output")
+_FIELDS = ("provider", "model", *_RATES)
 # Doors that no money passes through: the shipped fake, answers that are already in the store, a model that runs here.
 _FREE = frozenset({"scripted", "replay", "local"})
 # The doors whose own price list genai-prices has, by its name for it. Any other is known by its address only.
@@ -32,25 +33,29 @@ _Pricer = Callable[[Usage], Decimal | None]
 
 @dataclass(frozen=True)
 class Price:
-    """USD per million tokens. model: a name, or a pattern with `*` and `?`; provider: None means any; cached_input: for
-    input tokens read from the provider's cache, None where they cost what other input does."""
+    """USD per million tokens. model: a name, or a pattern with `*` and `?`; provider: None means any; cached_input and
+    cache_write: for input tokens read from the provider's cache, and put into it, None where they cost what other input
+    does."""
 
     model: str
     input: Decimal
     output: Decimal
     cached_input: Decimal | None = None
+    cache_write: Decimal | None = None
     provider: str | None = None
 
     def cost(self, usage: Usage) -> Decimal | None:
-        """Cached tokens are a part of the input, reasoning tokens a part of the output. None where a count is unknown
-        or contradicts another."""
+        """Cached and written tokens are parts of the input, reasoning tokens a part of the output. None where a count
+        is unknown or contradicts another."""
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
-        cached = usage.cached_input_tokens or 0
-        if cached > usage.input_tokens:
+        cached, written = usage.cached_input_tokens or 0, usage.cache_write_tokens or 0
+        plain = usage.input_tokens - cached - written
+        if plain < 0:
             return None
-        cached_rate = self.input if self.cached_input is None else self.cached_input
-        dollars = (usage.input_tokens - cached) * self.input + cached * cached_rate + usage.output_tokens * self.output
+        dollars = plain * self.input + usage.output_tokens * self.output
+        dollars += cached * (self.input if self.cached_input is None else self.cached_input)
+        dollars += written * (self.input if self.cache_write is None else self.cache_write)
         return dollars / _MILLION
 
 
@@ -160,14 +165,14 @@ def _is_private(base_url: str) -> bool:
 
 
 def _flat(model: str, price: Any) -> Price | None:
-    """The price, where it is three numbers whatever the size and the time of the call: genai-prices' own arithmetic
+    """The price, where it is four numbers whatever the size and the time of the call: genai-prices' own arithmetic
     takes longer than the rest of a call's bookkeeping."""
-    rates = (price.input_mtok, price.output_mtok, price.cache_read_mtok)
-    if price.requests_kcount is not None or not all(isinstance(rate, Decimal) for rate in rates[:2]):
+    rates = (price.input_mtok, price.output_mtok, price.cache_read_mtok, price.cache_write_mtok)
+    if price.requests_kcount is not None or None in rates[:2]:
         return None
-    if rates[2] is not None and not isinstance(rates[2], Decimal):
+    if not all(rate is None or isinstance(rate, Decimal) for rate in rates):
         return None
-    return Price(model, input=rates[0], output=rates[1], cached_input=rates[2])
+    return Price(model, *rates)
 
 
 def _total(usage: Usage, *, model: str, listed: str | None, address: str | None) -> Decimal | None:
@@ -187,6 +192,7 @@ def _calculated(usage: Usage, model: str, listed: str | None, address: str | Non
     tokens = genai_prices.Usage(
         input_tokens=usage.input_tokens,
         cache_read_tokens=usage.cached_input_tokens or None,
+        cache_write_tokens=usage.cache_write_tokens or None,
         output_tokens=usage.output_tokens,
     )
     try:
@@ -212,7 +218,7 @@ def _read_table(table: Mapping[str, Any], source: str) -> list[Price]:
         found = _entry_problems(entry)
         problems += [Problem(f"price {number}: {words}", place) for words in found]
         if not found:
-            rates = {name: Decimal(str(entry[name])) for name in ("input", "cached_input", "output") if name in entry}
+            rates = {name: Decimal(str(entry[name])) for name in _RATES if name in entry}
             prices.append(Price(model=entry["model"], provider=entry.get("provider"), **rates))
     if problems:
         raise ConfigError(problems)
@@ -226,7 +232,7 @@ def _entry_problems(entry: Any) -> list[str]:
     for name in ("provider", "model"):
         if name in entry and (not isinstance(entry[name], str) or not entry[name]):
             problems.append(f"`{name}` must be a text, not {entry[name]!r}.")
-    for name in ("input", "cached_input", "output"):
+    for name in _RATES:
         if name in entry and not _is_rate(entry[name]):
             problems.append(f"`{name}` must be USD per million tokens, a number not below 0, not {entry[name]}.")
     problems += [f"`{name}` is missing." for name in ("model", "input", "output") if name not in entry]

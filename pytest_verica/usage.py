@@ -11,13 +11,14 @@ class Usage:
 
     input_tokens: all tokens read, the cached ones included; cached_input_tokens: the part of them read from the
     provider's cache; output_tokens: all tokens written, the reasoning ones included; reasoning_tokens: the part of
-    them spent on reasoning.
+    them spent on reasoning; cache_write_tokens: the part of those read that the provider put into its cache.
     """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_input_tokens: int | None = None
     reasoning_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
     def to_json(self) -> dict[str, int | None]:
         return {
@@ -25,6 +26,7 @@ class Usage:
             "output_tokens": self.output_tokens,
             "cached_input_tokens": self.cached_input_tokens,
             "reasoning_tokens": self.reasoning_tokens,
+            "cache_write_tokens": self.cache_write_tokens,
         }
 
     @classmethod
@@ -45,4 +47,5 @@ class Usage:
             add([usage.output_tokens for usage in usages]),
             add([usage.cached_input_tokens for usage in usages]),
             add([usage.reasoning_tokens for usage in usages]),
+            add([usage.cache_write_tokens for usage in usages]),
         )

@@ -17,11 +17,13 @@ if [ ! -x .venv/bin/python ]; then
     exit 1
 fi
 
-groups=""
+options=""
 for group in "$@"; do
-    groups="$groups --group $group"
+    options="$options --group $group"
 done
+# What is loaded is compiled when it is first loaded, a third of all; where that is not kept, it is compiled now.
+[ -n "${PYTHONDONTWRITEBYTECODE:-}" ] || options="$options --no-compile"
 # Dependency groups came with pip 25.1.
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-# shellcheck disable=SC2086 # the groups are words of their own
-.venv/bin/python -m pip install --quiet --editable . $groups
+# shellcheck disable=SC2086 # the options are words of their own
+.venv/bin/python -m pip install --quiet --editable . $options

@@ -19,7 +19,7 @@ class Expectation:
     def __init__(self) -> None:
         self.learned = 0
         self._characters = 0
-        self._input = self._output = self._cached = 0
+        self._input = self._output = self._cached = self._written = 0
 
     def learn(self, request: Request, usage: Usage | None) -> None:
         """From a question and what its answer used. Nothing is learned where the provider did not say."""
@@ -34,6 +34,7 @@ class Expectation:
         self._input += usage.input_tokens
         self._output += usage.output_tokens
         self._cached += usage.cached_input_tokens or 0
+        self._written += usage.cache_write_tokens or 0
 
     def usage(self, request: Request) -> Usage:
         """Tokens that a question is expected to use."""
@@ -47,8 +48,8 @@ class Expectation:
         per_character = min(self._input / self._characters, 1 / CHARACTERS_PER_TOKEN) if self._characters else 0.0
         beside = (self._input - per_character * self._characters) / self.learned
         tokens = round(per_character * characters + beside)
-        cached = round(tokens * self._cached / self._input) if self._input else 0
-        return Usage(tokens, round(self._output / self.learned), min(cached, tokens))
+        cached, written = (tokens * part // max(1, self._input) for part in (self._cached, self._written))
+        return Usage(tokens, round(self._output / self.learned), cached, cache_write_tokens=written)
 
 
 def guess(request: Request) -> Usage:

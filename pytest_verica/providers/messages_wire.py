@@ -184,10 +184,11 @@ def _usage(usage: Any) -> Usage | None:
     """`input_tokens` are those that no cache had to do with; all that was read is counted here."""
     if not isinstance(usage, Mapping):
         return None
-    cached = count(usage, "cache_read_input_tokens")
+    cached, written = count(usage, "cache_read_input_tokens"), count(usage, "cache_creation_input_tokens")
     return Usage(
-        input_tokens=added(count(usage, "input_tokens"), cached, count(usage, "cache_creation_input_tokens")),
+        input_tokens=added(count(usage, "input_tokens"), cached, written),
         output_tokens=count(usage, "output_tokens"),
         cached_input_tokens=cached,
         reasoning_tokens=count(usage.get("output_tokens_details"), "thinking_tokens"),
+        cache_write_tokens=written,
     )

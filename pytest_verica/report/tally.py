@@ -11,7 +11,7 @@ from pytest_verica.report.totals import Calls, Cost, Counts, Tokens
 from pytest_verica.run import CaseRecord, VerdictRecord
 from pytest_verica.usage import Usage
 
-_FIELDS = ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_tokens")
+_FIELDS = ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_tokens", "cache_write_tokens")
 _ZERO = Decimal(0)
 
 

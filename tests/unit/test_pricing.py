@@ -18,6 +18,7 @@ TABLE = """
 model = "house-model"
 input = 2.5
 cached_input = 0.25
+cache_write = 3
 output = 10
 
 [[price]]
@@ -56,6 +57,8 @@ def prices(tmp_path: Path) -> Prices:
     [
         # (600 × 2.5 + 400 × 0.25 + 100 × 10) / 10⁶ = (1500 + 100 + 1000) / 10⁶
         ("openai", "house-model", Usage(1000, 100, 400, 60), "0.0026"),
+        # (500 × 2.5 + 400 × 0.25 + 100 × 3 + 100 × 10) / 10⁶ = (1250 + 100 + 300 + 1000) / 10⁶
+        ("openai", "house-model", Usage(1000, 100, 400, None, 100), "0.00265"),
         # 1000 × 2.5 + 100 × 10 = 3500: what is not said to be cached is not; reasoning is inside the output
         ("openai", "house-model", Usage(1000, 100, None, 100), "0.0035"),
         ("openai", "house-model", Usage(0, 0, 0, 0), "0"),
@@ -109,7 +112,17 @@ def test_costs_by_the_public_list(provider: str, model: str, base_url: str | Non
     assert prices.known(provider, model, base_url=base_url) is (expected is not None)
 
 
-@pytest.mark.parametrize("usage", [Usage(1000, 100), Usage(1000, 100, 400, 60), Usage(300_000, 7, 1), Usage(0, 1)])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        Usage(1000, 100),
+        Usage(1000, 100, 400, 60),
+        Usage(300_000, 7, 1),
+        Usage(0, 1),
+        Usage(1000, 100, 400, None, 300),
+        Usage(300_000, 7, 1, None, 250_000),
+    ],
+)
 @pytest.mark.parametrize(
     ("provider", "model"),
     [
@@ -123,6 +136,7 @@ def test_the_short_way_and_genai_prices_agree(provider: str, model: str, usage: 
     tokens = genai_prices.Usage(
         input_tokens=usage.input_tokens,
         cache_read_tokens=usage.cached_input_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
         output_tokens=usage.output_tokens,
     )
     expected = genai_prices.calc_price(tokens, model, provider_id=provider).total_price

@@ -50,5 +50,5 @@ def test_nothing_is_learned_from_what_is_not_known() -> None:
 
 def test_cached_tokens_are_expected_in_the_same_share() -> None:
     known = Expectation()
-    known.learn(question(400), Usage(100, 1, 50))
-    assert known.usage(question(800)) == Usage(200, 1, 100)
+    known.learn(question(400), Usage(100, 1, 50, None, 20))
+    assert known.usage(question(800)) == Usage(200, 1, 100, None, 40)

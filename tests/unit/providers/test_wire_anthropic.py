@@ -274,7 +274,7 @@ def test_an_answer_of_the_sdks_types_is_read(data: dict[str, Any], expected: Com
                 "output_tokens": 9,
                 "output_tokens_details": {"thinking_tokens": 4},
             },
-            Usage(150, 9, 100, 4),
+            Usage(150, 9, 100, 4, 30),
         ),
         ({"input_tokens": 20, "output_tokens": 0, "cache_read_input_tokens": 0}, Usage(20, 0, 0, None)),
         ({"output_tokens": 9}, Usage(None, 9, None, None)),

@@ -69,7 +69,7 @@ def test_nothing_ran(read: Reader) -> None:
     assert totals.counts == Counts()
     assert totals.counts.rate is None and totals.counts.interval is None
     assert totals.cost == Cost(Decimal(0), Decimal(0), Decimal(0), None, Decimal(0))
-    assert totals.tokens == Tokens(Usage(0, 0, 0, 0), Usage(0, 0, 0, 0))
+    assert totals.tokens == Tokens(Usage(0, 0, 0, 0, 0), Usage(0, 0, 0, 0, 0))
     assert totals.latency == Latency()
     assert list(totals.criteria) == ["amount", "tone"]
 
@@ -120,10 +120,10 @@ def test_costs(read: Reader, records: list[Record], amounts: tuple[str | None, .
 
 
 TOKENS: list[tuple[list[Record], Tokens]] = [
-    ([case(1, usage=None)], Tokens(Usage(), Usage(0, 0, 0, 0), 1)),
-    ([case(1, usage=None), case(2)], Tokens(Usage(100, 20), Usage(0, 0, 0, 0), 1)),
-    ([case(1, usage=Usage(7, None, 3, None))], Tokens(Usage(7, None, 3, None), Usage(0, 0, 0, 0), 0)),
-    ([case(1, usage=None, **reused() | {"cost": "0"})], Tokens(Usage(0, 0, 0, 0), Usage(0, 0, 0, 0), 0)),
+    ([case(1, usage=None)], Tokens(Usage(), Usage(0, 0, 0, 0, 0), 1)),
+    ([case(1, usage=None), case(2)], Tokens(Usage(100, 20), Usage(0, 0, 0, 0, 0), 1)),
+    ([case(1, usage=Usage(7, None, 3, None))], Tokens(Usage(7, None, 3, None), Usage(0, 0, 0, 0, 0), 0)),
+    ([case(1, usage=None, **reused() | {"cost": "0"})], Tokens(Usage(0, 0, 0, 0, 0), Usage(0, 0, 0, 0, 0), 0)),
 ]
 
 
