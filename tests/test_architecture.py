@@ -36,7 +36,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("evals",),
     ("graders", "providers", "pricing"),
     ("judge", "engine"),
-    ("store", "compare", "report", "calibration", "importers", "preflight"),
+    ("store", "compare", "report", "calibration", "preflight"),
     ("plugin", "cli", "ui"),
 )
 """Ground first. A room imports from the rows before its own, and within its row only what SIBLINGS names."""

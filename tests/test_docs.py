@@ -39,6 +39,7 @@ from pytest_verica.plugin.options import OPTIONS, Option
 from pytest_verica.report.schema import report_schema
 from tests.fake_provider import FakeProvider
 from tests.forked import ForkedPython
+from tests.test_architecture import ROWS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -309,6 +310,12 @@ def test_every_type_of_criterion_has_a_page_that_names_its_keys(kind: str) -> No
     keys = _SCHEMA.schema["$defs"][KINDS[kind].config.__name__]["properties"]
     missing = {key for key in keys if f"`{key}`" not in text and f"{key}: " not in text}
     assert not missing, f"docs/reference/criteria/{kind}.md does not say what these keys are: {sorted(missing)}"
+
+
+def test_the_page_of_the_house_has_every_room_in_its_row() -> None:
+    page = (DOCS / "explanation" / "the-house.md").read_text("utf-8")
+    rows = [tuple(re.findall(r"`(\w+)`", line.split("|")[1])) for line in page.splitlines() if line.startswith("| `")]
+    assert rows == list(ROWS)
 
 
 def test_decisions_are_listed_in_order() -> None:
