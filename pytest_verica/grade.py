@@ -27,14 +27,14 @@ class GradeError:
 class Grade:
     """One verdict.
 
-    outcome: pass, fail, na or error; passed: True or False, None where not judged; score: finite, None where the
-    grader gives none; label: None where the grader gives none; explanation: what was looked at, found and wanted;
-    reasoning: a judge's own words; details: JSON of the grader's own; usage and cost (USD): of the model calls that
-    this verdict made now, cost None where a price is unknown, Decimal(0) where nothing was paid; cost_avoided (USD):
-    what reused answers cost when bought, None where unknown; duration_s: seconds of grading, waiting for a turn included; reused: every model
-    answer behind it came from the store; evaluated: False where a run condition decided; judge_hash: identity of the
-    judge, None for graders that ask no model; calls, retries and reused_calls: model calls made now, repeated
-    attempts among them, and answers taken from the store; unpriced: models asked whose price is unknown.
+    outcome: pass, fail, na or error; passed: True or False, None where not judged; score: finite, None where the grader
+    gives none; label: None where the grader gives none; explanation: what was looked at, found and wanted; reasoning: a
+    judge's own words; details: JSON of the grader's own; usage and cost (USD): of the model calls that this verdict
+    made now, cost None where a price is unknown, Decimal(0) where nothing was paid; cost_avoided (USD): what reused
+    answers cost when bought, None where unknown; duration_s: seconds of grading, waiting for a turn included; reused:
+    every model answer behind it came from the store; evaluated: False where a run condition decided; judge_hash:
+    identity of the judge, None for graders that ask no model; calls, retries and reused_calls: model calls made now,
+    repeated attempts among them, and answers taken from the store; unpriced: models asked whose price is unknown.
     """
 
     outcome: Outcome
