@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 
 def canonical_json(value: object) -> str:
     """One text for one JSON value, whatever the order of its keys.
@@ -13,7 +15,7 @@ def canonical_json(value: object) -> str:
         ValueError: a NaN or an infinity is inside.
         TypeError: something that JSON does not have is inside.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def content_hash(value: object) -> str:

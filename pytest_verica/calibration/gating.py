@@ -1,4 +1,4 @@
-"""What a gate is told of the judges: their corrected rates, or why they may not decide; and who was never measured."""
+"""What a gate is told of the judges: their corrected rates, or why they may not decide."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_verica.calibration.alignment import Alignment, align
-from pytest_verica.calibration.finding import file_of, labels_for
+from pytest_verica.calibration.finding import labels_for
 from pytest_verica.calibration.judged import JudgedRun, judges_of, read_judged
 from pytest_verica.calibration.rate import corrected_rate
-from pytest_verica.calibration.recorded_labels import COLUMN
-from pytest_verica.errors import VericaError
+from pytest_verica.calibration.unmeasured import CHANGED, NEVER
 from pytest_verica.evals.gate import GateConfig
 from pytest_verica.report.calibrated import Corrected
-from pytest_verica.report.summary import EvalSummary, RunSummary
-from pytest_verica.run import CaseRecord
-from pytest_verica.store.journal import scan_journal
-
-NEVER = "was never calibrated"
-CHANGED = "changed since it was calibrated"
+from pytest_verica.report.summary import EvalSummary
 
 
 def _now() -> datetime.datetime:
@@ -74,38 +68,6 @@ class Correcting:
         return f"its last label is {told}, {limit} days are allowed; {_label(alignment.run)}"
 
 
-def uncalibrated_judges(root: Path, summary: RunSummary) -> list[str]:
-    """Lines about the judges of an ordinary run that nobody measured, or that changed since. What cannot be read is
-    said too: it is no measurement."""
-    lines = []
-    for found in summary.evals.values():
-        record = found.record
-        judges = [c for c in judges_of(record) if c.id in found.totals.criteria and found.totals.criteria[c.id].graded]
-        if not judges:
-            continue
-        try:
-            acts = file_of(root, JudgedRun(summary.header, record, judges[0], ())).acts()
-        except VericaError as error:
-            lines.append(f"judges not calibrated: {error}")
-            continue
-        states: dict[str, list[str]] = {}
-        for judge in judges:
-            own = [act for act in acts if (act.eval, act.criterion) == (record.id, judge.id)]
-            if not own and not _has_column(summary.journal, record.id, {COLUMN + judge.id, COLUMN + judge.name}):
-                states.setdefault(NEVER, []).append(judge.name)
-            elif own and all(act.judge_hash not in (None, judge.judge_hash) for act in own):
-                states.setdefault(CHANGED, []).append(judge.name)
-        lines += [
-            f"{record.name}: {_judges(names)} {state}; to measure: verica label {record.name}"
-            for state, names in states.items()
-        ]
-    return lines
-
-
-def _judges(names: list[str]) -> str:
-    return f"judge {names[0]}" if len(names) == 1 else f"each of the judges {', '.join(names)}"
-
-
 def _problem(alignment: Alignment) -> str | None:
     """Why the judge may not decide, and what to do."""
     light, rate, run = alignment.light, alignment.rate, alignment.run
@@ -132,11 +94,3 @@ def _days_between(moment: str, now: datetime.datetime) -> int | None:
     if then.tzinfo is None:
         then = then.replace(tzinfo=datetime.timezone.utc)
     return max(0, (now - then).days)
-
-
-def _has_column(journal: Path, eval_id: str, names: set[str]) -> bool:
-    """Whether the golden set holds labels of its own."""
-    for _, record in scan_journal(journal):
-        if isinstance(record, CaseRecord) and record.eval == eval_id:
-            return bool(names & record.columns.keys())
-    return False

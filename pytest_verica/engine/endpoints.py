@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from pytest_verica.engine.budget import Budget
 from pytest_verica.engine.limits import CallOutcome, Limiter
@@ -65,13 +65,6 @@ class Made(Generic[T]):
     seconds: float
 
 
-@dataclass
-class _Bill:
-    """cost: USD paid for an attempt, None where not known, as for one that was cancelled on its way."""
-
-    cost: Decimal | None = None
-
-
 class Endpoints:
     """The doors of a run, opened when first needed, each with its limiter."""
 
@@ -108,14 +101,11 @@ class Endpoints:
         outcome: CallOutcome = "other"
         used = 0
         try:
-            async with self._paid(call, attempt) as bill:
-                started = time.perf_counter()
-                answer = await call.make(self.provider(call.model))
-                bill.cost = call.cost_of(answer)
+            made = await self._attempt(call, attempt)
             outcome = "ok"
-            tokens = call.tokens_of(answer)
+            tokens = call.tokens_of(made.answer)
             used = call.tokens if tokens is None else tokens
-            return Made(answer, attempt, time.perf_counter() - started)
+            return made
         except ProviderError as error:
             if error.kind == "rate_limit":
                 outcome = "limited"
@@ -125,27 +115,28 @@ class Endpoints:
             limiter.settle(call.tokens, used)
             limiter.release(outcome)
 
-    @contextlib.asynccontextmanager
-    async def _paid(self, call: Call[Any], attempt: int) -> AsyncIterator[_Bill]:
-        """Around one attempt: it is counted, and paid for out of the budget."""
+    async def _attempt(self, call: Call[T], attempt: int) -> Made[T]:
+        """One attempt: it is counted, and paid for out of the budget. What a cancelled one cost is not known."""
         budget = self._settings.budget
-        reserved = Decimal(0)
+        reserved, cost = Decimal(0), None
         if budget is not None:
             reserved = await turn(budget.enter(call.model, call.expected, attempt - 1, lambda: self.in_flight > 0))
         meter = METER.get()
         if meter is not None:
             meter.attempts += 1
-        bill = _Bill()
         self.in_flight += 1
+        started = time.perf_counter()
         try:
-            yield bill
+            answer = await call.make(self.provider(call.model))
+            cost = call.cost_of(answer)
+            return Made(answer, attempt, time.perf_counter() - started)
         except ProviderError:
-            bill.cost = Decimal(0)
+            cost = Decimal(0)
             raise
         finally:
             self.in_flight -= 1
             if budget is not None:
-                budget.settle(reserved, bill.cost)
+                budget.settle(reserved, cost)
 
     def limiter(self, model: ModelSpec) -> Limiter:
         """The limiter of a model's endpoint."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import sys
 import threading
 from collections import deque
@@ -35,6 +36,8 @@ Key = tuple[str, str, int]
 
 SWITCH_S = 0.0005
 """How soon the reader lets the loop run while calls are in flight (Python's 5 ms would starve the sockets)."""
+YOUNG = 10_000
+"""New objects before Python looks for garbage: what hundreds of calls hold would make it look (700 do) all the time."""
 GATHER_S = 0.1
 GATHERED = 16
 """A reader that had to wait lets results gather, so many at the most (a quarter of a small window) or for so long: to
@@ -259,8 +262,10 @@ class _Loop:
     async def _main(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        interval = sys.getswitchinterval()
+        interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
         sys.setswitchinterval(SWITCH_S)
+        if 0 < thresholds[0] < YOUNG:
+            gc.set_threshold(YOUNG, *thresholds[1:])
         self._local = asyncio.Semaphore(self._local_concurrency)
         self._endpoint = HttpEndpoint()
         self.caller = self._make_caller()
@@ -274,6 +279,7 @@ class _Loop:
             await self.caller.aclose()
             await self._endpoint.aclose()
             sys.setswitchinterval(interval)
+            gc.set_threshold(*thresholds)
 
     def raise_crash(self) -> None:
         if self._crash is not None:

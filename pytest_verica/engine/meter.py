@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -40,17 +39,16 @@ class CaseClock:
     def left(self) -> float:
         return self._left - (0.0 if self._waits else self._clock() - self._since)
 
-    @contextmanager
-    def standing_still(self) -> Iterator[None]:
+    def stop(self) -> None:
+        """Stands still, until `go_on` was called as often."""
         if not self._waits:
             self._left = self.left
         self._waits += 1
-        try:
-            yield
-        finally:
-            self._waits -= 1
-            if not self._waits:
-                self._since = self._clock()
+
+    def go_on(self) -> None:
+        self._waits -= 1
+        if not self._waits:
+            self._since = self._clock()
 
     async def within(self, work: Awaitable[T]) -> T:
         """What the work gives.
@@ -111,5 +109,8 @@ async def turn(waited: Awaitable[T]) -> T:
     meter = METER.get()
     if meter is None:
         return await waited
-    with meter.clock.standing_still():
+    meter.clock.stop()
+    try:
         return await waited
+    finally:
+        meter.clock.go_on()

@@ -207,19 +207,20 @@ class Controller:
         ).gates(summary)
 
     def _correcting(self, summary: RunSummary) -> Correcting | None:
-        """What a `calibrated` gate is told of its judges; None where no criterion asked a model."""
-        if not _has_judge(summary):
+        """What a `calibrated` gate is told of its judges; None where no gate is one, or no criterion asked a model."""
+        calibrated = any((found.record.gate or {}).get("calibrated") for found in summary.evals.values())
+        if not calibrated or not _has_judge(summary):
             return None
-        from pytest_verica.calibration import gating  # deferred: 40 ms that a run without a judge need not wait for
+        from pytest_verica.calibration import gating  # deferred: its statistics take 60 ms to load
 
         return gating.Correcting(self._config.rootpath, summary.journal)
 
     def _uncalibrated(self, summary: RunSummary) -> list[str]:
         if not _has_judge(summary):
             return []
-        from pytest_verica.calibration import gating  # deferred, as above
+        from pytest_verica.calibration import unmeasured  # deferred: a run without a judge has no use for it
 
-        return gating.uncalibrated_judges(self._config.rootpath, summary)
+        return unmeasured.uncalibrated_judges(self._config.rootpath, summary)
 
     def _is_skipped(self, found: EvalSummary) -> bool:
         """Whether the author skips all of an eval: no verdict is other than skipped, and no grader said N/A."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +16,7 @@ import pytest
 
 from pytest_verica.case import Case
 from pytest_verica.completion import Answer, Completion
-from pytest_verica.engine.engine import Engine
+from pytest_verica.engine.engine import SWITCH_S, YOUNG, Engine
 from pytest_verica.engine.overrides import Overrides
 from pytest_verica.engine.plan import Eval, Job, make_eval
 from pytest_verica.errors import Place, ProviderError
@@ -94,6 +96,24 @@ def eventually(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline, "it never came to hold"
         time.sleep(0.002)
+
+
+@pytest.mark.parametrize(("own", "while_it_runs"), [(700, YOUNG), (0, 0), (2 * YOUNG, 2 * YOUNG)])
+def test_the_interpreters_settings_are_its_own_while_it_runs(
+    model: Gated, engine: Engine, request: pytest.FixtureRequest, own: int, while_it_runs: int
+) -> None:
+    before = gc.get_threshold()
+    request.addfinalizer(lambda: gc.set_threshold(*before))
+    gc.set_threshold(own, 11, 12)
+    interval = sys.getswitchinterval()
+    model.open_all = True
+    _, [job] = prepared(["q"])
+    engine.result(job)
+    assert gc.get_threshold() == (while_it_runs, 11, 12)
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_S)
+    engine.close()
+    assert gc.get_threshold() == (own, 11, 12)
+    assert sys.getswitchinterval() == interval
 
 
 def test_runs_ahead_by_the_window_and_no_further(model: Gated, engine: Engine) -> None:

@@ -58,12 +58,14 @@ def test_two_waits_at_once_stop_the_clock_once() -> None:
     now = [0.0]
     clock = CaseClock(10, lambda: now[0])
     now[0] = 1
-    with clock.standing_still():
-        now[0] = 50
-        with clock.standing_still():
-            now[0] = 100
-        now[0] = 150
-        assert clock.left == 9
+    clock.stop()
+    now[0] = 50
+    clock.stop()
+    now[0] = 100
+    clock.go_on()
+    now[0] = 150
+    assert clock.left == 9
+    clock.go_on()
     now[0] = 152
     assert clock.left == 7
 
