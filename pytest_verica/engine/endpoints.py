@@ -113,7 +113,9 @@ class Endpoints:
             raise
         finally:
             limiter.settle(call.tokens, used)
-            limiter.release(outcome)
+            # Its place is free when the loop comes round again. By then the answer is stored: whoever kills the process
+            # loses what is under way, and nothing that came before the last calls went out.
+            asyncio.get_running_loop().call_soon(limiter.release, outcome)
 
     async def _attempt(self, call: Call[T], attempt: int) -> Made[T]:
         """One attempt: it is counted, and paid for out of the budget. What a cancelled one cost is not known."""

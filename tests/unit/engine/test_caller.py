@@ -98,6 +98,21 @@ def test_the_same_question_at_once_is_one_call_paid_once(caller: Callable[..., C
     assert sum(answer.reused for answer in answers) == 4
 
 
+def test_an_answer_is_kept_before_its_place_is_taken(caller: Callable[..., Caller], tmp_path: Path) -> None:
+    """A kill loses no more answers than calls are under way."""
+    kept: list[int] = []
+
+    class Watching(Model):
+        async def complete(self, request: Request) -> Completion:
+            other = ResponseStore(tmp_path / "responses.sqlite")
+            kept.append(other.count())
+            other.close()
+            return await super().complete(request)
+
+    ask(caller(Watching(), concurrency=1), *(request(f"q{number}") for number in range(4)))
+    assert kept == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize(
     "other", [request(repeat=1), request("another"), request(provider="other")], ids=["repeat", "question", "door"]
 )
