@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -50,8 +51,10 @@ class Back:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> ResponseStore:
-    return ResponseStore(tmp_path / "responses.sqlite")
+def store(tmp_path: Path) -> Iterator[ResponseStore]:
+    opened = ResponseStore(tmp_path / "responses.sqlite")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
