@@ -172,7 +172,7 @@ def _flat(model: str, price: Any) -> Price | None:
         return None
     if not all(rate is None or isinstance(rate, Decimal) for rate in rates):
         return None
-    return Price(model, *rates)
+    return Price(model, input=rates[0], output=rates[1], cached_input=rates[2], cache_write=rates[3])
 
 
 def _total(usage: Usage, *, model: str, listed: str | None, address: str | None) -> Decimal | None:

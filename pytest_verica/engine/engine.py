@@ -11,7 +11,7 @@ import gc
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 
 from pytest_verica.case import Case
@@ -228,6 +228,20 @@ class Engine:
             self._gathered.set()
 
 
+@contextlib.contextmanager
+def _attending_to_calls() -> Iterator[None]:
+    """The interpreter's settings for hundreds of calls at once; then they are again what they were."""
+    interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(SWITCH_S)
+    if 0 < thresholds[0] < YOUNG:
+        gc.set_threshold(YOUNG, *thresholds[1:])
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+        gc.set_threshold(*thresholds)
+
+
 class _Loop:
     """What lives on the background thread."""
 
@@ -251,7 +265,8 @@ class _Loop:
 
     def main(self, ready: threading.Event) -> None:
         try:
-            asyncio.run(self._main(ready))
+            with _attending_to_calls():
+                asyncio.run(self._main(ready))
         except BaseException as error:  # noqa: BLE001 - it is raised again where a result is asked for
             self._crash = error
         finally:
@@ -262,10 +277,6 @@ class _Loop:
     async def _main(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
-        sys.setswitchinterval(SWITCH_S)
-        if 0 < thresholds[0] < YOUNG:
-            gc.set_threshold(YOUNG, *thresholds[1:])
         self._local = asyncio.Semaphore(self._local_concurrency)
         self._endpoint = HttpEndpoint()
         self.caller = self._make_caller()
@@ -278,8 +289,6 @@ class _Loop:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await self.caller.aclose()
             await self._endpoint.aclose()
-            sys.setswitchinterval(interval)
-            gc.set_threshold(*thresholds)
 
     def raise_crash(self) -> None:
         if self._crash is not None:

@@ -16,7 +16,6 @@ def case_of(nodeid: str) -> str:
         if dash and "[" in head and not of_eval_file(head):
             return head
         nodeid = nodeid[: nodeid.rindex("[")] if of_eval_file(nodeid) else nodeid
-    path, _, rest = nodeid.partition("::")
-    if ".eval." in path and "::" in rest:
+    if of_eval_file(nodeid) and nodeid.count("::") > 1:
         return nodeid.rpartition("::")[0]
     return nodeid

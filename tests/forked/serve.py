@@ -133,7 +133,7 @@ def become(order: dict[str, Any], streams: list[int]) -> NoReturn:
 
 def run(arguments: list[str]) -> None:
     """What `python` does with these: `-c CODE …` or `-m MODULE …`."""
-    kind, what, *rest = arguments[arguments[0] == "-u" :]
+    kind, what, *rest = arguments
     sys.argv = [kind, *rest]
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:0] = [os.getcwd() if kind == "-m" else "", *filter(None, paths)]
