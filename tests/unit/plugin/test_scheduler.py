@@ -74,11 +74,13 @@ class Worker:
     def __init__(self, name: str) -> None:
         self.gateway = SimpleNamespace(id=name)
         self.queue: deque[int | None] = deque()
+        self.messages: list[list[int]] = []
         self.shutting_down = False
 
     def send_runtest_some(self, indices: list[int]) -> None:
         assert not self.shutting_down, "handed items to a worker that was told to stop"
         self.queue.extend(indices)
+        self.messages.append(indices)
 
     def shutdown(self) -> None:
         if not self.shutting_down:
@@ -194,6 +196,13 @@ def test_without_deaths_a_case_has_one_worker(workers: int) -> None:
     assert all(worker.has_ended for worker in session.workers)
     assert session.reported == Counter(ids)
     assert {who for by in session.ran_by.values() for who in by} == {f"gw{n}" for n in range(workers)}
+
+
+def test_what_a_worker_begins_with_comes_in_one_message() -> None:
+    """It may wait for answers as soon as it has one item: what comes later is not asked for meanwhile."""
+    session = Session([f"a.eval.yaml::{case}::{name}" for case in range(64) for name in "xy"], 2, 1000, whole=True)
+    # 64 cases in 2 × 8 blocks: 4 cases of 2 items each, and two blocks for a start.
+    assert [worker.messages for worker in session.workers] == [[[*range(16)]], [[*range(16, 32)]]]
 
 
 def test_a_worker_that_collected_something_else_is_told() -> None:
