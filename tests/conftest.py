@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -20,6 +21,10 @@ UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", UNTIMED, derandomize=True)
 settings.register_profile("desk", UNTIMED)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+# A shell starts what runs in its background with interrupts ignored, and so would be every process that a test starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["pytester"]
 
